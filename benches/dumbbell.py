@@ -8,8 +8,8 @@ DURATION_S = 60
 WIDE_DURATION_S = 6
 
 
-def dumbbell(flows: int, *, wide: bool = False) -> dict[str, object]:
-    """The scenario as a tree; starts are spread over the first second.
+def dumbbell(flows: int, *, wide: bool = False, control: dict[str, object] | None = None) -> dict[str, object]:
+    """The scenario as a tree; starts are spread over the first second. Congestion control is NewReno, or as told.
 
     A wide one has 1 Mb/s and 3 packets of queue for each flow at its bottleneck, as the other has for a hundred.
     """
@@ -19,7 +19,7 @@ def dumbbell(flows: int, *, wide: bool = False) -> dict[str, object]:
 
     transport = {
         "protocol": "tcp",
-        "variant": "newreno",
+        **(control or {"variant": "newreno"}),
         "mss": "1000B",
         "min_rto": "200ms",
         "delayed_ack": False,

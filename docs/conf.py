@@ -49,6 +49,7 @@ html_theme_options = {
 html_static_path = ["site/static"]
 html_css_files = ["roamsim.css"]
 html_extra_path = ["site/extra", "gallery/reports"]
+html_search_scorer = str(ROOT / "docs/site/scorer.js")
 
 # `make docs` runs the examples and fills the gallery; without it the site has this page.
 GALLERY = ROOT / "docs/gallery"

@@ -103,10 +103,11 @@ def page() -> str:
         counts = [sum(answer(each) == kind for each in listed) for kind in ANSWERS]
         anchor = f"rfc-{rfc}-{''.join(c for c in title.lower() if c.isalnum() or c in ' -').replace(' ', '-')}"
         lines.append(f"| [{rfc}](#{anchor}) | {' | '.join(map(str, counts))} |")
-        sections += ["", f"## RFC {rfc}: {title}", "", "| section | | statement | held by |", "|---|---|---|---|"]
+        sections += ["", f"## RFC {rfc}: {title}", "", "| section | statement | held by |", "|---|---|---|"]
         for each in listed:
-            level = f"{each['level']} ({each['id']})" if "id" in each else each["level"]
-            sections.append(f"| {each['at']} | {level} | {each['says']} | {cell(each)} |")
+            # The names of an RFC begin with the keyword.
+            named = each.get("id", each["level"])
+            sections.append(f"| {each['at']} {named} | {each['says']} | {cell(each)} |")
     lines += [
         "",
         "The data is in `docs/statements/`; `make generated` writes this page. A test checks that each named test",

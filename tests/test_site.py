@@ -33,6 +33,8 @@ def test_the_search_works_from_a_file(site: Path) -> None:
     # A page that is opened as a file may load scripts, and nothing else.
     assert (site / "searchindex.js").read_text().startswith("Search.setIndex(")
     assert "docs/models/tcp" in (site / "searchindex.js").read_text()
+    # What explains comes before lists of keys.
+    assert "docs/reference/scenario/" in (site / "_static/language_data.js").read_text()
 
 
 def test_nothing_is_loaded_from_the_network(site: Path) -> None:

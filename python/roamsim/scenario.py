@@ -1230,8 +1230,8 @@ class ArfRateControl(Table):
         successes: Successes in a row before the next higher rate. Default: Kamerman and Monteban 1997. Without it:
             10.
         failures: Failures in a row before the next lower rate. Default: Kamerman and Monteban 1997. Without it: 2.
-        timer_attempts: Attempts at one rate before the next higher one is tried in any case. Default: Lacage et
-            al. 2004. Without it: 15.
+        timer_attempts: Attempts at one rate before the next higher one is tried in any case. Default: Lacage,
+            Manshaei and Turletti 2004. Without it: 15.
     """
 
     fixed: ClassVar[dict[str, object]] = {"algorithm": "arf"}
@@ -1247,13 +1247,14 @@ class AarfRateControl(Table):
     Rate Adaptation: A Practical Approach", MSWiM 2004).
 
     Attributes:
-        successes: Successes in a row before the next higher rate, at first. Default: Lacage et al. 2004. Without
-            it: 10.
-        most_successes: The limit of `successes`, which doubles with each failed try. Default: Lacage et al. 2004.
-            Without it: 50.
-        failures: Failures in a row before the next lower rate. Default: Lacage et al. 2004. Without it: 2.
+        successes: Successes in a row before the next higher rate, at first. Default: Lacage, Manshaei and Turletti
+            2004. Without it: 10.
+        most_successes: The limit of `successes`, which doubles with each failed try. Default: Lacage, Manshaei and
+            Turletti 2004. Without it: 50.
+        failures: Failures in a row before the next lower rate. Default: Lacage, Manshaei and Turletti 2004.
+            Without it: 2.
         timer_attempts: Attempts at one rate before the next higher one is tried in any case, at first; it doubles
-            too. Default: Lacage et al. 2004. Without it: 15.
+            too. Default: Lacage, Manshaei and Turletti 2004. Without it: 15.
     """
 
     fixed: ClassVar[dict[str, object]] = {"algorithm": "aarf"}

@@ -171,21 +171,30 @@ impl Line {
         self.next
     }
 
-    /// A packet comes in behind the others, which goes on so from the end of the wire.
+    /// A packet comes in behind the others, which goes on so from the end of the wire; whether there are no
+    /// others.
     #[inline(always)]
-    pub fn push(&mut self, flights: &mut Flights, Place(number): Place, arrival: Time, onward: Onward) {
+    pub fn push(
+        &mut self,
+        flights: &mut Flights,
+        Place(number): Place,
+        arrival: Time,
+        onward: Onward,
+    ) -> bool {
         let places = flights.places.as_mut_slice();
         let flight = &mut places[number as usize];
         flight.arrival = arrival;
         flight.next = NONE;
         flight.onward = onward;
-        if self.first == NONE {
+        let is_first = self.first == NONE;
+        if is_first {
             self.next = arrival;
             self.first = number;
         } else {
             places[self.last as usize].next = number;
         }
         self.last = number;
+        is_first
     }
 
     /// Takes the first, if it has arrived by `now`, and tells where it goes on.

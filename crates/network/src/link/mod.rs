@@ -363,7 +363,7 @@ impl AnyLink {
                     drop(flights.unload(place));
                     dropped
                 });
-                (outcome, wire.poll_timeout())
+                (outcome.map(|_| ()), wire.poll_timeout())
             },
             link => (link.enqueue(cx, from, packet), link.poll_timeout())
         )

@@ -13,10 +13,8 @@ use super::flight::{Flights, Line, Place};
 pub use super::outages::Outage;
 use super::outages::Outages;
 use super::{Attachment, Link, LinkStats, Sender};
-use crate::alarm::Moment;
 use crate::drops::{DropReason, Dropped};
 use crate::ends::Onward;
-use crate::event::Event;
 use crate::link::indication::Indication;
 use crate::link::loss::Loss;
 use crate::packet::Packet;
@@ -53,8 +51,6 @@ pub struct Wire {
     rest: Box<Rest>,
     /// Packets that have come to its end, counted from zero again behind the largest number.
     taken_packets: u32,
-    /// A wake-up is pending: for the first packet that flies, since no later one comes before it.
-    wakes: bool,
     /// Whether there are `faults`.
     is_faulty: bool,
 }
@@ -155,7 +151,6 @@ impl Wire {
                     .then(|| Box::new(Faults { loss, outages: Outages::new(outages), lost_packets: 0 })),
             }),
             taken_packets: 0,
-            wakes: false,
             is_faulty,
         }
     }
@@ -204,19 +199,20 @@ impl Wire {
         Ok(departure + self.delay)
     }
 
-    /// Takes a packet, which has its place already, and goes on so from the end of the wire. One that is
-    /// dropped stays in it, and the place is given back; no other one is to be woken for then.
+    /// Takes a packet, which has its place already, and goes on so from the end of the wire. Told is when it
+    /// arrives, if no other one flies: a wire that has packets is woken for the first, since no later one
+    /// comes before it. A packet that is dropped stays in its place, which is given back.
     #[inline(always)]
     pub(crate) fn put(
         &mut self,
         flights: &mut Flights,
         now: Time,
         (place, onward): (Place, Onward),
-    ) -> Result<(), (Place, Dropped)> {
+    ) -> Result<Option<Time>, (Place, Dropped)> {
         match self.admit(now, flights.packet(&place)) {
             Ok(arrival) => {
-                self.flying.push(flights, place, arrival, onward);
-                Ok(())
+                let is_first = self.flying.push(flights, place, arrival, onward);
+                Ok(is_first.then_some(arrival))
             }
             Err(dropped) => Err((place, dropped)),
         }
@@ -246,30 +242,13 @@ impl Wire {
         self.rest.backlog.ahead(now, self.clock.busy_until(), |()| true)
     }
 
-    /// Makes sure that a wake-up with this number is pending for the first packet that flies.
-    #[inline(always)]
-    pub(crate) fn arm(&mut self, number: u32, moment: &mut Moment<'_>) {
-        if self.wakes {
-            return;
-        }
-        let next = self.flying.next();
-        if next < Time::MAX {
-            self.wakes = true;
-            moment.push(next, Event::Link(number));
-        }
-    }
-
     /// The next packet that has arrived by `now`. Where another one flies behind it, the wake-up for that is
     /// the caller's to push, when all that has arrived by now is dealt with: until then it counts as pending.
     #[inline(always)]
     pub(crate) fn take(&mut self, flights: &Flights, now: Time) -> Option<Landed> {
         let (place, onward) = self.flying.pop(flights, now)?;
         self.taken_packets = self.taken_packets.wrapping_add(1);
-        let next = self.flying.next();
-        if next == Time::MAX {
-            self.wakes = false;
-        }
-        Some(Landed { place, onward, next })
+        Some(Landed { place, onward, next: self.flying.next() })
     }
 }
 
@@ -379,7 +358,7 @@ mod tests {
 
     fn enqueue(Flown { wire, flights }: &mut Flown, now: Time, bytes: u32) -> Result<(), Dropped> {
         let place = flights.add(datagram(bytes));
-        wire.put(flights, now, (place, Onward::BY_ROUTES)).map_err(|(_, dropped)| dropped)
+        wire.put(flights, now, (place, Onward::BY_ROUTES)).map(|_| ()).map_err(|(_, dropped)| dropped)
     }
 
     fn arrivals_ms(wire: &mut Flown) -> Vec<u64> {

@@ -31,7 +31,8 @@ impl Network {
     /// What was done about a link event may have given its link something to do.
     pub(crate) fn rearm(&mut self, number: u32, moment: &mut Moment<'_>) {
         match &mut self.links[number as usize].link {
-            AnyLink::Wire(wire) => wire.arm(number, moment),
+            // It is woken for what is on it.
+            AnyLink::Wire(_) => {}
             link => {
                 let deadline = link.poll_timeout();
                 self.arm_link(moment, number, deadline);

@@ -500,8 +500,10 @@ impl Network {
             return Ok(());
         };
         match wire.put(&mut self.flights, moment.now, packet) {
-            Ok(()) => {
-                wire.arm(number, moment);
+            Ok(first) => {
+                if let Some(arrival) = first {
+                    moment.push(arrival, Event::Link(number));
+                }
                 Ok(())
             }
             Err((place, dropped)) => {

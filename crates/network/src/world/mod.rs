@@ -478,7 +478,10 @@ impl World {
             let next = landed.next;
             match self.network.land(moment, number, landed) {
                 Landing::Flies => {}
-                Landing::Here(place) => self.receive_unloaded(moment, place),
+                Landing::Here(place) => {
+                    let packet = self.network.unload(place).take();
+                    self.receive(moment, packet);
+                }
                 Landing::Elsewhere => self.serve_work(moment),
             }
             if !self.network.poll_wire(moment, number, next) {

@@ -172,12 +172,16 @@ impl World {
     /// Takes a packet that has come over a wire. Segments of TCP are read where they are.
     #[inline(always)]
     pub(super) fn receive_landed(&mut self, moment: &mut Moment<'_>, place: Place) {
-        let landed = self.network.landed(&place);
-        if !matches!(landed.pdu, Pdu::Tcp(_)) || self.is_watched(SocketId::Tcp(landed.socket)) {
-            return self.receive_unloaded(moment, place);
+        if self.sockets_watched
+            && self.is_recorded_or_outside(SocketId::Tcp(self.network.landed(&place).socket))
+        {
+            return self.receive_watched(moment, place);
         }
         let packet = self.network.unload(place);
-        let Pdu::Tcp(segment) = &packet.pdu else { return };
+        let Pdu::Tcp(segment) = &packet.pdu else {
+            let packet = packet.take();
+            return self.receive_unloaded(moment, packet);
+        };
         let number = packet.socket;
         let (id, socket) = (SocketId::Tcp(number), &mut self.tcp[number as usize]);
         socket.take_in(moment.now, &packet, segment);
@@ -187,9 +191,16 @@ impl World {
         self.serve_work(moment);
     }
 
-    /// The same for what is no TCP segment, or where somebody watches; apart, so that it is out of the way.
+    /// The same for what is no TCP segment, or is not read where it is; apart, so that it is out of the way.
     #[inline(never)]
-    pub(super) fn receive_unloaded(&mut self, moment: &mut Moment<'_>, place: Place) {
+    fn receive_unloaded(&mut self, moment: &mut Moment<'_>, packet: Packet) {
+        self.receive(moment, packet);
+    }
+
+    /// The same where somebody watches.
+    #[cold]
+    #[inline(never)]
+    fn receive_watched(&mut self, moment: &mut Moment<'_>, place: Place) {
         let packet = self.network.unload(place).take();
         self.receive(moment, packet);
     }
@@ -472,12 +483,12 @@ fn transmit_on<S: Socket>(
     moment: &mut Moment<'_>,
     (wire, onward): (u32, Onward),
 ) {
-    let (now, header_bytes) = (moment.now, network.ip.header_bytes());
     loop {
         let place = socket.write_packet(
-            now,
+            moment.now,
             #[inline(always)]
             || {
+                let header_bytes = network.ip.header_bytes();
                 let (id, place, blank) = network.reserve();
                 (Envelope { id, header_bytes }, place, blank)
             },

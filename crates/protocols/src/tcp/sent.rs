@@ -103,8 +103,9 @@ pub(super) struct Heard {
     pub(super) lost: u64,
     /// The transmission sent last of those it tells of.
     pub(super) newest: Option<Record>,
-    /// The same of those that were sent once: what a round-trip time may be measured by.
-    pub(super) newest_original: Option<Record>,
+    /// Of those that were sent once, when the last was, and where it ends: what a round-trip time may be
+    /// measured by.
+    pub(super) newest_original: Option<(Time, u64)>,
     /// It tells of octets below others that had arrived before, sent once: the path reorders.
     pub(super) reordered: bool,
     /// Where the first of those ends that were sent once.
@@ -239,9 +240,8 @@ impl Sent {
 
     /// Puts a record in the place of what it holds of others, which it returns.
     fn replace(&mut self, record: Record) -> usize {
-        self.cut_at(record.start);
+        let first = self.cut_at(record.start);
         self.cut_at(record.end);
-        let first = self.place_of(record.start);
         let mut next = first;
         while let Some(old) = self.records.get(next).filter(|old| old.start < record.end) {
             match old.mark {
@@ -265,13 +265,20 @@ impl Sent {
         self.records.partition_point(|record| record.end <= offset)
     }
 
-    /// Has a record begin at `offset`, where that lies within one.
-    fn cut_at(&mut self, offset: u64) {
-        let place = self.place_of(offset);
-        let Some(record) = self.records.get_mut(place).filter(|record| record.start < offset) else { return };
+    /// Has a record begin at `offset`, where that lies within one. The place of the first that ends above it.
+    fn cut_at(&mut self, offset: u64) -> usize {
+        self.cut(self.place_of(offset), offset)
+    }
+
+    /// The same where the first record that ends above `offset` is at this place.
+    fn cut(&mut self, place: usize, offset: u64) -> usize {
+        let Some(record) = self.records.get_mut(place).filter(|record| record.start < offset) else {
+            return place;
+        };
         let rest = Record { start: offset, ..*record };
         record.end = offset;
         self.records.insert(place + 1, rest);
+        place + 1
     }
 
     /// Octets have arrived of which nothing was known.
@@ -285,9 +292,7 @@ impl Sent {
             heard.newest = Some(*record);
         }
         if !record.repeated {
-            if is_later(record, heard.newest_original.as_ref()) {
-                heard.newest_original = Some(*record);
-            }
+            heard.newest_original = heard.newest_original.max(Some((record.at, record.end)));
             heard.first_original_end = Some(heard.first_original_end.unwrap_or(u64::MAX).min(record.end));
             heard.reordered |= record.end < self.forward_ack;
         }
@@ -319,11 +324,13 @@ impl Sent {
     }
 
     fn mark_arrived(&mut self, octets: Range, now: Time) -> bool {
-        self.cut_at(octets.start);
-        self.cut_at(octets.end);
-        let mut place = self.place_of(octets.start);
+        let mut place = self.cut_at(octets.start);
         let mut any = false;
         while let Some(&record) = self.records.get(place).filter(|record| record.start < octets.end) {
+            if record.end > octets.end {
+                self.cut(place, octets.end);
+                continue;
+            }
             if record.mark != Mark::Sacked {
                 if record.mark == Mark::Lost {
                     self.lost_marked_bytes -= record.bytes();

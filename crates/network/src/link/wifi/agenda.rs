@@ -3,6 +3,7 @@
 //! Frame exchanges have few steps, soon due: a sorted list. Stations have many timers, and replaced timers
 //! stay: a heap. A collision of many stations fills the list; further steps go to the heap.
 
+use super::index::{CellIndex, RadioIndex};
 use roamsim_engine::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,22 +14,22 @@ pub enum Step {
     /// A frame ends.
     End(u64),
     /// A radio answers another one, SIFS after its RTS or data.
-    Cts(usize, usize),
-    Ack(usize, usize),
+    Cts(RadioIndex, RadioIndex),
+    Ack(RadioIndex, RadioIndex),
     /// A radio sends the data that a CTS allowed.
-    Data(usize),
+    Data(RadioIndex),
     /// A radio goes on in its transmission opportunity.
-    Continue(usize),
+    Continue(RadioIndex),
     /// A radio sends the next fragment of its packet.
-    Fragment(usize),
+    Fragment(RadioIndex),
     /// No answer has come for a radio.
-    Timeout(usize),
+    Timeout(RadioIndex),
     /// Time for a cell's beacon.
-    Beacon(usize),
+    Beacon(CellIndex),
     /// A radio that wants to leave its channel may be free.
     Free,
     /// A station's timer, by the radio and the timer's number.
-    Station(usize, u64),
+    Station(RadioIndex, u64),
 }
 
 /// Steps in the sorted list at most. Our choice: an insertion moves at most this many.
@@ -97,8 +98,9 @@ mod tests {
         let mut agenda = Agenda::default();
         let at = Time::from_ns;
         // Steps of exchanges, and of stations.
-        let step =
-            |number: u64| if number.is_multiple_of(2) { Step::End(number) } else { Step::Station(1, number) };
+        let step = |number: u64| {
+            if number.is_multiple_of(2) { Step::End(number) } else { Step::Station(RadioIndex(1), number) }
+        };
         for (number, ns) in [(0, 5), (1, 3), (2, 5), (3, 9), (4, 3), (5, 5), (6, 1), (7, 3), (8, 5)] {
             agenda.put(at(ns), step(number));
         }

@@ -4,6 +4,7 @@ use super::agenda::{Agenda, Step};
 use super::capture::listening::Listener;
 use super::capture::log::AirLog;
 use super::config::{Bss, CellConfig, Ess, StationConfig};
+use super::index::{ByRadio, RadioIndex};
 use super::medium::Medium;
 use super::medium::air::{Air, Hearing};
 use super::medium::config::RadioConfig;
@@ -26,14 +27,14 @@ use roamsim_protocols::{Context, Machine};
 use std::collections::{BTreeMap, VecDeque};
 
 /// The access point's number among the radios; the stations follow.
-const ACCESS_POINT: usize = 0;
+const ACCESS_POINT: RadioIndex = RadioIndex(0);
 
 /// A radio's name in those of random streams.
-fn radio_name(number: usize) -> String {
+fn radio_name(number: RadioIndex) -> String {
     match number {
         ACCESS_POINT => "access point".to_owned(),
-        1 => "station".to_owned(),
-        more => format!("station/{}", more - 1),
+        RadioIndex(1) => "station".to_owned(),
+        RadioIndex(more) => format!("station/{}", more - 1),
     }
 }
 
@@ -47,7 +48,7 @@ pub struct Cell {
     pub(super) agenda: Agenda,
     pub(super) frame_times: FrameTimes,
     /// Those who get the medium now.
-    winners: Vec<usize>,
+    winners: Vec<RadioIndex>,
     /// The radio that nobody disturbs, where that may be and there is one: it has nothing on the air then,
     /// nor on the agenda.
     pub(super) undisturbed: Option<Undisturbed>,
@@ -95,7 +96,7 @@ impl Cell {
         places: Vec<Trajectory>,
         stream: impl Fn(&str) -> Stream,
     ) -> Cell {
-        let draws = |purpose: &str, of: usize| stream(&format!("{}/{purpose}", radio_name(of)));
+        let draws = |purpose: &str, of: RadioIndex| stream(&format!("{}/{purpose}", radio_name(of)));
         let air = Air::new(radio, places, draws);
         Cell::alone(config, Hearing::Placed(Box::new(air)), stream)
     }
@@ -112,6 +113,7 @@ impl Cell {
     /// random streams.
     pub fn with_access_points(config: CellConfig, ess: Ess, stream: impl Fn(usize, &str) -> Stream) -> Cell {
         let Ess { bsses, stations, radio, places } = ess;
+        let stream = |RadioIndex(radio): RadioIndex, purpose: &str| stream(radio, purpose);
         let air = Air::new(radio, places, |purpose, of| stream(of, purpose));
         Cell::build(config, &bsses, stations, Hearing::Placed(Box::new(air)), stream)
     }
@@ -121,17 +123,16 @@ impl Cell {
         bsses: &[Bss],
         stations: Vec<Option<StationConfig>>,
         hearing: Hearing,
-        stream: impl Fn(usize, &str) -> Stream,
+        stream: impl Fn(RadioIndex, &str) -> Stream,
     ) -> Cell {
         let Layout { cells, members, ways, mut channels, attachments } =
             Layout::new(&config, bsses, stations.len());
         let shared = matches!(hearing, Hearing::All);
         let accesses = [false, true].map(|access_point| config.accesses(access_point));
         let radios: Vec<Radio> = attachments
-            .iter()
-            .enumerate()
+            .pairs()
             .filter_map(|(number, of)| {
-                let accesses = &accesses[usize::from(number < cells.len())];
+                let accesses = &accesses[usize::from(number.cell(cells.len()).is_some())];
                 let queue = |category| {
                     let random = stream(number, &format!("queue of {category}"));
                     Queue::new(config.rule.discipline(config.queue, random), of.iter().copied())
@@ -139,27 +140,23 @@ impl Cell {
                 Radio::new(accesses, queue, stream(number, "backoff"))
             })
             .collect();
-        let mut members_of: Vec<Vec<MemberIndex>> = vec![Vec::new(); radios.len()];
+        let mut members_of: ByRadio<Vec<MemberIndex>> = vec![Vec::new(); radios.len()].into();
         for (number, member) in (0..).map(MemberIndex).zip(members.iter()) {
             members_of[member.radio].push(number);
         }
-        let stations: Vec<Option<Station>> = bsses
-            .iter()
-            .map(|_| None)
-            .chain(stations)
-            .enumerate()
-            .map(|(radio, config)| {
-                config.map(|config| Station::new(config, std::mem::take(&mut members_of[radio])))
-            })
+        let configs = bsses.iter().map(|_| None).chain(stations);
+        let stations: ByRadio<Option<Station>> = configs
+            .zip(members_of)
+            .map(|(config, members)| config.map(|config| Station::new(config, members)))
             .collect();
-        for (channel, station) in channels.iter_mut().zip(&stations) {
+        for (channel, station) in channels.iter_mut().zip(stations.iter()) {
             *channel = station.as_ref().map_or(*channel, Station::first_channel);
         }
-        let most = cells.iter().zip(&channels).map(|(_, &channel)| channel);
+        let most = cells.iter().zip(channels.iter()).map(|(_, &channel)| channel);
         let most = most.chain(stations.iter().flatten().flat_map(|station| station.channels())).max();
         let rates = config.rate_control.as_ref().map(|(control, rates_bps)| {
             let rates: Vec<_> = rates_bps.iter().map(|&bps| (bps, config.usual_exchange_time(bps))).collect();
-            let random = (0..stations.len()).map(|radio| stream(radio, "rates")).collect();
+            let random = stations.numbers().map(|radio| stream(radio, "rates")).collect();
             Box::new(Rates::new(control, &rates, config.backoff(), bsses.len(), random))
         });
         let in_turns = take_turns(radios.len(), shared);
@@ -197,12 +194,12 @@ impl Cell {
     /// Puts beacons and first scans on the agenda. When a station scans first is drawn within the time that
     /// it has for a channel, since stations do not know of each other.
     fn start_stations(&mut self) {
-        for (number, cell) in self.associations.cells.iter().enumerate() {
+        for (number, cell) in self.associations.cells.pairs() {
             if let Some(beacons) = cell.beacons {
                 self.agenda.put(beacons.first, Step::Beacon(number));
             }
         }
-        for (number, station) in self.associations.stations.iter().enumerate() {
+        for (number, station) in self.associations.stations.pairs() {
             if let Some(station) = station {
                 let within = station.config.max_channel_time;
                 let radio = &mut self.radios[number];

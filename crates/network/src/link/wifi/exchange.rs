@@ -8,6 +8,7 @@ use super::capture::log::{begin_record, hearers};
 use super::capture::record::AirFrame;
 use super::cell::Cell;
 use super::config::{CellConfig, Mechanism};
+use super::index::RadioIndex;
 use super::loss::Of;
 use super::medium::air::Hearing;
 use super::medium::frame::{Frame, Heard, Kind};
@@ -21,7 +22,7 @@ use roamsim_engine::{Span, Time};
 /// Frames on the air.
 impl Cell {
     /// Puts a frame on the air.
-    pub(super) fn send(&mut self, now: Time, kind: Kind, from: usize, to: usize) {
+    pub(super) fn send(&mut self, now: Time, kind: Kind, from: RadioIndex, to: RadioIndex) {
         let initiator = if matches!(kind, Kind::Cts | Kind::Ack) { to } else { from };
         let FrameTime { rate_bps, airtime, reserves } = self.frame_time(kind, initiator);
         let end = now + airtime;
@@ -65,13 +66,13 @@ impl Cell {
     /// The rate of a frame in an exchange of this initiator, its airtime, and how long it reserves the
     /// medium.
     #[inline]
-    pub(super) fn frame_time(&mut self, kind: Kind, initiator: usize) -> FrameTime {
+    pub(super) fn frame_time(&mut self, kind: Kind, initiator: RadioIndex) -> FrameTime {
         self.frame_times.of(&self.config, kind, self.radios[initiator].own.head.as_ref())
     }
 
     /// The begin of a frame where each has an ear of its own; returned is who hears it.
     #[inline(never)]
-    fn hear_each(&mut self, now: Time, (number, kind, from): (u64, Kind, usize)) -> Vec<Heard> {
+    fn hear_each(&mut self, now: Time, (number, kind, from): (u64, Kind, RadioIndex)) -> Vec<Heard> {
         let heard_by = self.medium.heard_by(from, now);
         let received = self.medium.received(now, (number, kind, from), &heard_by);
         for &(radio, _) in &heard_by {
@@ -172,7 +173,7 @@ impl Cell {
 
     /// What rate control learns from a frame that a radio has understood.
     #[inline(never)]
-    fn hear_signal(&mut self, now: Time, heard: Heard, from: usize) {
+    fn hear_signal(&mut self, now: Time, heard: Heard, from: RadioIndex) {
         let signal_dbm = self.medium.hearing.signal_dbm(heard, from, now);
         if let (Some(rates), Some(signal_dbm)) = (&mut self.rates, signal_dbm) {
             rates.hears(heard.0, from, signal_dbm);
@@ -209,13 +210,13 @@ impl Cell {
 /// The rates of data frames, where they adapt.
 impl Cell {
     /// The highest rate of what a radio has in hand, and whom it is for; `None` where that has no choice.
-    fn highest_rate(&self, number: usize) -> Option<(usize, u64)> {
+    fn highest_rate(&self, number: RadioIndex) -> Option<(RadioIndex, u64)> {
         let head = self.radios[number].own.head.as_ref()?;
         head.from().filter(|_| head.to != ALL).map(|from| (head.to, self.associations.way(from).rate_bps))
     }
 
     #[inline(never)]
-    fn choose_rate(&mut self, now: Time, number: usize) {
+    fn choose_rate(&mut self, now: Time, number: RadioIndex) {
         let Some((to, most_bps)) = self.highest_rate(number) else { return };
         if let (Some(rates), Some(head)) = (&mut self.rates, &mut self.radios[number].own.head) {
             let CellConfig { short_retry_limit, long_retry_limit, .. } = self.config;
@@ -228,7 +229,7 @@ impl Cell {
 
     /// A radio sends a data frame: for who keeps the rates over time.
     #[inline(never)]
-    fn note_rate(&mut self, now: Time, number: usize) {
+    fn note_rate(&mut self, now: Time, number: RadioIndex) {
         if let (Some(rates), Some(head)) = (&mut self.rates, &self.radios[number].own.head)
             && let Some(from) = head.from().filter(|_| head.to != ALL)
         {
@@ -238,7 +239,7 @@ impl Cell {
 
     /// An exchange of a radio was answered, or was not.
     #[inline(never)]
-    fn judge_rate(&mut self, number: usize, answered: bool) {
+    fn judge_rate(&mut self, number: RadioIndex, answered: bool) {
         let Some((to, most_bps)) = self.highest_rate(number) else { return };
         if let (Some(rates), Some(head)) = (&mut self.rates, &self.radios[number].own.head) {
             rates.ends(number, to, (head.rate_bps, most_bps), answered);
@@ -249,12 +250,12 @@ impl Cell {
 /// Frame exchanges.
 impl Cell {
     /// A radio begins a frame exchange.
-    pub(super) fn begin(&mut self, now: Time, number: usize) {
+    pub(super) fn begin(&mut self, now: Time, number: RadioIndex) {
         self.begin_or_continue(now, number, false);
     }
 
     /// The same, or goes on with the next fragment of a packet, which the one before has announced.
-    pub(super) fn begin_or_continue(&mut self, now: Time, number: usize, announced: bool) {
+    pub(super) fn begin_or_continue(&mut self, now: Time, number: RadioIndex, announced: bool) {
         if self.rates.is_some() && !announced {
             self.choose_rate(now, number);
         }
@@ -341,17 +342,17 @@ impl Cell {
     }
 
     /// From the end of what a radio sends to the time when no ACK to it will come any more.
-    fn waits_for_ack(&self, number: usize) -> Span {
+    fn waits_for_ack(&self, number: RadioIndex) -> Span {
         self.config.waits_for_ack(self.radios[number].own.head.as_ref())
     }
 
     /// The same of an RTS and the CTS to it.
-    fn waits_for_cts(&self, number: usize) -> Span {
+    fn waits_for_cts(&self, number: RadioIndex) -> Span {
         self.config.waits_for_cts(self.radios[number].own.head.as_ref())
     }
 
     /// A radio answers after SIFS.
-    fn answer(&mut self, now: Time, step: Step, radio: usize) {
+    fn answer(&mut self, now: Time, step: Step, radio: RadioIndex) {
         self.radios[radio].answers = true;
         self.agenda.put(now + self.config.timing.sifs, step);
     }
@@ -363,7 +364,7 @@ impl Cell {
     }
 
     /// A radio's packet was acknowledged.
-    pub(super) fn succeed(&mut self, now: Time, number: usize) {
+    pub(super) fn succeed(&mut self, now: Time, number: RadioIndex) {
         if self.rates.is_some() {
             self.judge_rate(number, true);
         }
@@ -380,7 +381,7 @@ impl Cell {
     /// The same with a transmission opportunity, in which the next frame follows after SIFS if its exchange
     /// fits (clause 9.9.1.4).
     #[inline(never)]
-    fn succeed_in_txop(&mut self, now: Time, number: usize) {
+    fn succeed_in_txop(&mut self, now: Time, number: RadioIndex) {
         self.take_next(now, number);
         if self.rates.is_some() {
             self.choose_rate(now, number);
@@ -401,7 +402,7 @@ impl Cell {
     /// A fragment was acknowledged, and another one follows SIFS behind (clause 9.1.4). Attempts are counted
     /// for each (clause 9.2.5.3).
     #[inline(never)]
-    fn next_fragment(&mut self, now: Time, number: usize) {
+    fn next_fragment(&mut self, now: Time, number: RadioIndex) {
         let begins = now + self.config.timing.sifs;
         let most_bytes = self.config.fragmentation_threshold_bytes - HEADER_BYTES;
         let radio = &mut self.radios[number];
@@ -419,7 +420,7 @@ impl Cell {
     }
 
     /// No answer has come.
-    pub(super) fn fail(&mut self, now: Time, number: usize) {
+    pub(super) fn fail(&mut self, now: Time, number: RadioIndex) {
         self.radios[number].time.failed_attempts += 1;
         self.radios[number].own.time.failed_attempts += 1;
         if self.rates.is_some() {
@@ -446,7 +447,7 @@ impl Cell {
     }
 
     /// A radio's packet is given up; the receiver may have it all the same.
-    pub(super) fn give_up(&mut self, now: Time, number: usize) {
+    pub(super) fn give_up(&mut self, now: Time, number: RadioIndex) {
         if let Some(Head { job: Job::Packet { from, packet }, .. }) = &mut self.radios[number].own.head
             && let Some(packet) = packet.take()
         {
@@ -457,7 +458,7 @@ impl Cell {
     }
 
     /// A frame exchange is over: what of it was on the air counts as busy.
-    pub(super) fn account(&mut self, until: Time, number: usize) {
+    pub(super) fn account(&mut self, until: Time, number: RadioIndex) {
         let radio = &mut self.radios[number];
         if let (Attempt::Since(begin), Some(from)) =
             (radio.attempt, radio.own.head.as_ref().and_then(Head::from))
@@ -469,13 +470,13 @@ impl Cell {
 
     /// A radio's packet is dealt with. A back-off follows, even when nothing is queued behind it (clause
     /// 9.2.5.2).
-    pub(super) fn next_packet(&mut self, now: Time, number: usize) {
+    pub(super) fn next_packet(&mut self, now: Time, number: RadioIndex) {
         self.take_next(now, number);
         self.back_off(now, number);
     }
 
     /// A radio turns to its next packet, with the smallest window.
-    fn take_next(&mut self, now: Time, number: usize) {
+    fn take_next(&mut self, now: Time, number: RadioIndex) {
         let function = &mut self.radios[number].own;
         function.cw = function.access.cw_min;
         self.next_head(now, number, AT_WORK);
@@ -485,7 +486,7 @@ impl Cell {
     }
 
     /// A radio contends from now on.
-    pub(super) fn back_off(&mut self, now: Time, number: usize) {
+    pub(super) fn back_off(&mut self, now: Time, number: RadioIndex) {
         let radio = &mut self.radios[number];
         radio.own.contends_since = now;
         radio.draw_backoff(AT_WORK);

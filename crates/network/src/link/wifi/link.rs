@@ -5,6 +5,7 @@ use super::capture::log::AirLog;
 use super::capture::octets::LINKTYPE_RADIOTAP;
 use super::capture::record::AirFrame;
 use super::cell::Cell;
+use super::index::{CellIndex, RadioIndex};
 use super::loss::{CellLoss, Losses};
 use super::medium::account::MediumTime;
 use super::radios::account::{CategoryTime, RadioTime};
@@ -36,7 +37,7 @@ impl Cell {
     /// How many stations the first cell has.
     #[cfg(test)]
     pub(super) fn station_count(&self) -> usize {
-        self.associations.cells[0].members().count()
+        self.associations.cells[CellIndex(0)].members().count()
     }
 
     /// The access point's sub-interface to a station of the first cell, and the station's interface.
@@ -49,7 +50,7 @@ impl Cell {
     /// The members of a cell: of each its number, the access point's sub-interface to it, and its own
     /// interface.
     pub fn members_of(&self, cell: usize) -> impl Iterator<Item = (u32, Attachment, Attachment)> + '_ {
-        self.associations.cells[cell].members().map(|member| {
+        self.associations.cells[CellIndex(cell)].members().map(|member| {
             let Member { down, up, .. } = &self.associations.members[member];
             (member.0, *down, *up)
         })
@@ -57,7 +58,7 @@ impl Cell {
 
     /// The radio of a member.
     pub fn radio_of(&self, member: u32) -> usize {
-        self.associations.members[MemberIndex(member)].radio
+        self.associations.members[MemberIndex(member)].radio.0
     }
 
     /// What a station did as this member: from one association to the next; before the first, as the member
@@ -65,7 +66,7 @@ impl Cell {
     pub fn member_time(&self, member: u32) -> RadioTime {
         let member = MemberIndex(member);
         let Member { radio, time, .. } = &self.associations.members[member];
-        let now = self.radio_time(*radio);
+        let now = self.radios[*radio].time;
         match self.associations.stations[*radio]
             .as_ref()
             .map(|station| (station.registered, station.first_member()))
@@ -79,12 +80,12 @@ impl Cell {
     /// What the medium was used for, as the access point of a cell heard it; up to the end once the run is
     /// over.
     pub fn medium_time(&self, cell: usize) -> MediumTime {
-        self.medium.times[cell]
+        self.medium.times[CellIndex(cell)]
     }
 
     /// What a radio did: access points, in the order of the cells, and then stations.
     pub fn radio_time(&self, radio: usize) -> RadioTime {
-        self.radios[radio].time
+        self.radios[RadioIndex(radio)].time
     }
 
     /// What was sent from an attachment, rate by rate; nothing where rates are fixed.
@@ -108,7 +109,7 @@ impl Cell {
     /// What the channel access functions of a radio did, by category: access points, in the order of the
     /// cells, and then stations. None without EDCA.
     pub fn category_times(&self, radio: usize) -> Vec<CategoryTime> {
-        let mut of: Vec<_> = self.radios[radio].functions().collect();
+        let mut of: Vec<_> = self.radios[RadioIndex(radio)].functions().collect();
         of.sort_by_key(|function| function.category);
         of.into_iter().filter(|function| function.access.is_edca).map(|function| function.time).collect()
     }
@@ -172,7 +173,7 @@ impl Carrier for Cell {
 impl Link for Cell {
     fn finish(&mut self, end: Time) {
         self.disturb();
-        for cell in 0..self.medium.times.len() {
+        for cell in self.medium.times.numbers() {
             self.medium.times[cell].take_back(end);
             self.medium.passes(end, cell);
         }
@@ -227,7 +228,7 @@ impl Link for Cell {
         for Sender { from, .. } in self.senders() {
             self.stats[from.0 as usize].max_waiting_packets = self.waiting_packets(from, now) as u64;
         }
-        for number in 0..self.radios.len() {
+        for number in self.radios.numbers() {
             let radio = &mut self.radios[number];
             std::iter::once(&mut radio.own)
                 .chain(&mut radio.others)
@@ -323,8 +324,9 @@ impl Stations for Cell {
         packet: &Packet,
         next_id: u64,
     ) -> Result<Vec<BroadcastCopy>, Dropped> {
-        let cell = &self.associations.cells[self.associations.ways[from.0 as usize].from];
-        let listed: Vec<_> = cell.members().filter(|&member| self.associations.has_on_list(member)).collect();
+        let cell = self.associations.cell_of(self.associations.way(from).from);
+        let members = cell.into_iter().flat_map(|cell| self.associations.cells[cell].members());
+        let listed: Vec<_> = members.filter(|&member| self.associations.has_on_list(member)).collect();
         if listed.is_empty() {
             self.stats[from.0 as usize].dropped_packets += 1;
             return Err(Dropped { reason: DropReason::NotAssociated, at: now });
@@ -355,7 +357,7 @@ impl Frames for Cell {
     }
 
     fn radios(&self) -> Vec<Vec<(usize, Attachment)>> {
-        let radio_of = |from: Attachment| (self.associations.way(from).from, from);
+        let radio_of = |from: Attachment| (self.associations.way(from).from.0, from);
         let cell = |number| {
             let members = self.members_of(number).flat_map(|(_, down, up)| [down, up]);
             members.map(radio_of).collect()
@@ -371,7 +373,7 @@ impl Frames for Cell {
 
     fn poll_captured(&mut self, octets_of: OctetsOf<'_>) -> Option<CapturedFrame> {
         let (listener, log) = (self.listener.as_mut()?, self.log.as_mut()?);
-        let around = (&self.config, &self.associations.cells[..]);
+        let around = (&self.config, &self.associations.cells);
         while let Some(frame) = log.poll_frame() {
             let captured = listener.hear(around, &frame, &mut *octets_of);
             if captured.is_some() {

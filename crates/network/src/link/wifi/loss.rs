@@ -236,7 +236,7 @@ mod tests {
             let data = frames.iter().filter(|frame| matches!(frame.content, Content::Data(_)));
             let by_receiver = data.map(|frame| {
                 let to = frame.heard.iter().find(|hearer| Some(hearer.radio) == frame.to);
-                (frame.from, to.expect("the receiver hears it").understood)
+                (frame.from.0, to.expect("the receiver hears it").understood)
             });
             let by_receiver: Vec<_> = by_receiver.collect();
             let uploads = if understood { 1 } else { 7 };

@@ -35,6 +35,7 @@ mod capture;
 mod cell;
 mod config;
 mod exchange;
+mod index;
 mod link;
 pub mod loss;
 pub mod management;

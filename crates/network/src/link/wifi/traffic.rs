@@ -3,6 +3,7 @@
 
 use super::agenda::Step;
 use super::cell::Cell;
+use super::index::{CellIndex, RadioIndex};
 use super::loss::Of;
 use super::management::Management;
 use super::medium::frame::{Frame, Heard};
@@ -33,7 +34,7 @@ impl Cell {
     fn take_by_category(
         &mut self,
         now: Time,
-        number: usize,
+        number: RadioIndex,
         from: Attachment,
         packet: Packet,
     ) -> Result<(), Dropped> {
@@ -50,7 +51,7 @@ impl Cell {
     fn take_into_queue(
         &mut self,
         now: Time,
-        (number, place): (usize, FunctionIndex),
+        (number, place): (RadioIndex, FunctionIndex),
         from: Attachment,
         packet: Packet,
     ) -> Result<(), Dropped> {
@@ -98,14 +99,14 @@ impl Cell {
     }
 
     /// The functions of a radio that have nothing in hand turn to what they may send now.
-    pub(super) fn resume(&mut self, now: Time, number: usize) {
+    pub(super) fn resume(&mut self, now: Time, number: RadioIndex) {
         for place in self.radios[number].places() {
             self.resume_function(now, number, place);
         }
     }
 
     /// The same of one function.
-    fn resume_function(&mut self, now: Time, number: usize, place: FunctionIndex) {
+    fn resume_function(&mut self, now: Time, number: RadioIndex, place: FunctionIndex) {
         if self.radios[number].function(place).head.is_none() {
             self.next_head(now, number, place);
             if self.radios[number].function(place).head.is_some() {
@@ -129,8 +130,8 @@ impl Cell {
     }
 
     /// A function of a radio turns to what it sends next, if there is anything.
-    #[inline]
-    pub(super) fn next_head(&mut self, now: Time, number: usize, place: FunctionIndex) {
+    #[inline(always)]
+    pub(super) fn next_head(&mut self, now: Time, number: RadioIndex, place: FunctionIndex) {
         if self.associations.has_paths {
             return self.next_of_station(now, number, place);
         }
@@ -143,7 +144,7 @@ impl Cell {
     /// The same where stations find their access points: management frames go first, and packets wait while a
     /// station is away.
     #[inline(never)]
-    fn next_of_station(&mut self, now: Time, number: usize, place: FunctionIndex) {
+    fn next_of_station(&mut self, now: Time, number: RadioIndex, place: FunctionIndex) {
         let radio = &self.radios[number];
         let highest = radio.function(place).category == radio.others.len();
         if highest && !radio.management.is_empty() {
@@ -183,14 +184,14 @@ impl Cell {
 
     /// What a queue has dropped of what it had taken.
     #[inline]
-    fn take_drops(&mut self, now: Time, number: usize, place: FunctionIndex) {
+    fn take_drops(&mut self, now: Time, number: RadioIndex, place: FunctionIndex) {
         if self.radios[number].function(place).queue.may_have_dropped() {
             self.take_drops_of_queue(now, number, place);
         }
     }
 
     #[inline(never)]
-    fn take_drops_of_queue(&mut self, now: Time, number: usize, place: FunctionIndex) {
+    fn take_drops_of_queue(&mut self, now: Time, number: RadioIndex, place: FunctionIndex) {
         while let Some((Waiting { from, packet, .. }, reason)) =
             self.radios[number].function_mut(place).queue.poll_drop(now)
         {
@@ -203,7 +204,7 @@ impl Cell {
 impl Cell {
     /// The receiver has a radio's packet, unless it had it before.
     #[inline(always)]
-    pub(super) fn deliver(&mut self, now: Time, sender: usize) {
+    pub(super) fn deliver(&mut self, now: Time, sender: RadioIndex) {
         let Some(Head { job: Job::Packet { from, packet }, rest_bytes, .. }) =
             &mut self.radios[sender].own.head
         else {
@@ -228,7 +229,7 @@ impl Cell {
     }
 
     /// A broadcast is over: each copy arrives, or is lost.
-    fn broadcast_arrives(&mut self, now: Time, sender: usize, hearers: &[Heard]) {
+    fn broadcast_arrives(&mut self, now: Time, sender: RadioIndex, hearers: &[Heard]) {
         let Some(Head { job: Job::Packet { from, packet }, .. }) = &mut self.radios[sender].own.head else {
             return;
         };
@@ -282,29 +283,36 @@ impl Cell {
 /// Frames of the MAC's own.
 impl Cell {
     /// A radio gets a management frame to send.
-    pub(super) fn push_management(&mut self, now: Time, number: usize, what: Management, to: usize) {
+    pub(super) fn push_management(
+        &mut self,
+        now: Time,
+        number: RadioIndex,
+        what: Management,
+        to: RadioIndex,
+    ) {
         let radio = &mut self.radios[number];
         radio.management.push_back((what, to));
         self.resume(now, number);
     }
 
     /// The next frame of a radio: its management frames go first.
-    fn management_head(&mut self, number: usize) -> Option<Head> {
+    fn management_head(&mut self, number: RadioIndex) -> Option<Head> {
         let (what, to) = self.radios[number].management.pop_front()?;
         let bytes = what.bytes(self.config.format);
         Some(Head::new(to, bytes, self.config.lowest_rate_bps(), Job::Management(what, false)))
     }
 
     /// Time for a beacon. One that is still to be sent is not joined by another.
-    pub(super) fn beacon_due(&mut self, now: Time, cell: usize) {
+    pub(super) fn beacon_due(&mut self, now: Time, cell: CellIndex) {
         let Some(beacons) = self.associations.cells[cell].beacons else { return };
-        let radio = &self.radios[cell];
+        let access_point = cell.access_point();
+        let radio = &self.radios[access_point];
         let waits = radio.management.iter().any(|&(what, _)| what == Management::Beacon);
         let contends = radio.functions().any(|function| function.head.as_ref().is_some_and(Head::is_beacon));
         if !waits && !contends {
             // It goes before what else waits.
-            self.radios[cell].management.push_front((Management::Beacon, ALL));
-            self.resume(now, cell);
+            self.radios[access_point].management.push_front((Management::Beacon, ALL));
+            self.resume(now, access_point);
         }
         self.agenda.put(now + beacons.period, Step::Beacon(cell));
     }
@@ -325,8 +333,8 @@ impl Cell {
             }
             Some(_) => {
                 for &(access_point, _) in hearers {
-                    let cell = self.associations.cells.get(access_point);
-                    if cell.is_some_and(|cell| cell.beacons.is_some()) {
+                    let cell = self.associations.cell_of(access_point);
+                    if cell.is_some_and(|cell| self.associations.cells[cell].beacons.is_some()) {
                         self.push_management(now, access_point, Management::ProbeResponse, sender);
                     }
                 }
@@ -340,7 +348,7 @@ impl Cell {
     }
 
     /// A management frame has arrived at the radio that it is for, which acknowledges it.
-    pub(super) fn management_arrives(&mut self, now: Time, from: usize, heard: Heard) {
+    pub(super) fn management_arrives(&mut self, now: Time, from: RadioIndex, heard: Heard) {
         let (to, _) = heard;
         let Some(Head { job: Job::Management(what, taken), .. }) = &mut self.radios[from].own.head else {
             return;
@@ -371,7 +379,7 @@ impl Cell {
 
 /// What stations need their radios for.
 impl Cell {
-    fn perform(&mut self, now: Time, radio: usize, wish: Wish) {
+    fn perform(&mut self, now: Time, radio: RadioIndex, wish: Wish) {
         match wish {
             Wish::Nothing => {}
             Wish::Depart => self.depart(now, radio),
@@ -384,21 +392,22 @@ impl Cell {
     }
 
     /// A station hears a beacon of a cell, or its probe response.
-    fn hear_cell(&mut self, now: Time, heard: Heard, cell: usize) {
-        let Some(signal_dbm) = self.medium.hearing.signal_dbm(heard, cell, now) else { return };
+    fn hear_cell(&mut self, now: Time, heard: Heard, access_point: RadioIndex) {
+        let Some(cell) = self.associations.cell_of(access_point) else { return };
+        let Some(signal_dbm) = self.medium.hearing.signal_dbm(heard, access_point, now) else { return };
         let (radio, _) = heard;
         let wish = self.associations.hears_cell(now, radio, (cell, signal_dbm), &self.medium.channels);
         self.perform(now, radio, wish);
     }
 
-    pub(super) fn station_timer(&mut self, now: Time, radio: usize, timer: u64) {
+    pub(super) fn station_timer(&mut self, now: Time, radio: RadioIndex, timer: u64) {
         let (ear, channels) = (self.medium.ear(radio), &self.medium.channels);
         let wish = self.associations.timer(now, (radio, timer), ear, channels, &mut self.agenda);
         self.perform(now, radio, wish);
     }
 
     /// A station looks at all channels, from the first on.
-    pub(super) fn begin_scan(&mut self, now: Time, radio: usize) {
+    pub(super) fn begin_scan(&mut self, now: Time, radio: RadioIndex) {
         let wish = self.associations.begin_scan(now, radio);
         self.perform(now, radio, wish);
     }
@@ -414,7 +423,7 @@ impl Cell {
     }
 
     /// A station leaves its channel, now or when its frame exchange is over.
-    pub(super) fn depart(&mut self, now: Time, radio: usize) {
+    pub(super) fn depart(&mut self, now: Time, radio: RadioIndex) {
         self.radios.wants_to_depart(radio);
         self.let_depart(now);
     }

@@ -10,6 +10,7 @@
 
 use super::agenda::Step;
 use super::cell::Cell;
+use super::index::{CellIndex, RadioIndex};
 use super::medium::SHARED_EAR;
 use super::medium::account::Use;
 use super::medium::air::Hearing;
@@ -19,6 +20,9 @@ use super::radios::radio::{ALL, AT_WORK, Attempt, Head, Job};
 use super::radios::undisturbed::{Stage, Undisturbed};
 use crate::link::Attachment;
 use roamsim_engine::Time;
+
+/// The cell, where all share one ear.
+const ONLY: CellIndex = CellIndex(0);
 
 impl Cell {
     /// Whether a radio is.
@@ -103,7 +107,7 @@ impl Cell {
         radio.own.backoff_slots = None;
         radio.txop_until = now;
         (radio.sent, radio.sent_data) = ((now, until), true);
-        medium.times[0].pass(now, Use::Backoff);
+        medium.times[ONLY].pass(now, Use::Backoff);
     }
 
     /// The data is over, and the ACK follows after SIFS.
@@ -119,7 +123,7 @@ impl Cell {
         (receiver.sent, receiver.sent_data) = ((begins, at.until), false);
         let ear = medium.at_mut(SHARED_EAR);
         (ear.nav, ear.reserved_by) = (at.until, [number, at.to]);
-        let time = &mut medium.times[0];
+        let time = &mut medium.times[ONLY];
         time.pass(now, Use::Frame(Kind::Data));
         time.pass(begins, Use::Backoff);
         self.deliver(now, number);
@@ -131,7 +135,7 @@ impl Cell {
         let Cell { undisturbed: Some(at), radios, stats, medium, .. } = self else { return };
         let (number, to, of) = (at.number, at.to, at.of);
         (at.stage, at.last_ack) = (Stage::Countdown, radios[to].sent);
-        medium.times[0].pass(now, Use::Frame(Kind::Ack));
+        medium.times[ONLY].pass(now, Use::Frame(Kind::Ack));
         radios[to].time.control += at.ack.airtime;
         stats[at.from.0 as usize].busy += now - at.begin;
         let radio = &mut radios[number];
@@ -154,7 +158,7 @@ impl Cell {
 
     /// The next frame is of another length, or goes at another rate.
     #[inline(never)]
-    fn change_frame(&mut self, number: usize, of: (u32, u64)) {
+    fn change_frame(&mut self, number: RadioIndex, of: (u32, u64)) {
         let (data, ack) = (self.frame_time(Kind::Data, number), self.frame_time(Kind::Ack, number));
         if let Some(at) = &mut self.undisturbed {
             (at.data, at.ack, at.of) = (data, ack, of);
@@ -163,7 +167,7 @@ impl Cell {
 
     /// What follows is no exchange of this kind, or nothing.
     #[inline(never)]
-    fn end_undisturbed(&mut self, now: Time, number: usize) {
+    fn end_undisturbed(&mut self, now: Time, number: RadioIndex) {
         self.disturb();
         if self.radios[number].own.head.is_none() {
             self.medium.contender(now, number, false);
@@ -297,7 +301,7 @@ mod tests {
 
     /// What is inside, where nothing is written down as undisturbed.
     fn inside(cell: &Cell) -> String {
-        let slots: Vec<_> = (0..cell.radios.len()).map(|radio| cell.radios.slots(radio)).collect();
+        let slots: Vec<_> = cell.radios.numbers().map(|radio| cell.radios.slots(radio)).collect();
         let apart = cell.radios.countdowns.as_ref().map(|countdowns| &countdowns.apart);
         let radios: Vec<_> = cell.radios.iter().map(|radio| format!("{radio:?}")).collect();
         format!(

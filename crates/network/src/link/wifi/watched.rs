@@ -1,5 +1,6 @@
 //! Elements with a list of those that may have changed.
 
+use super::index::{Number, Numbered};
 use std::ops::{Index, IndexMut};
 use std::slice;
 
@@ -11,31 +12,32 @@ pub fn are_few(radios: usize) -> bool {
 
 /// Radios, or their ears, with a list of those that may have changed.
 #[derive(Debug)]
-pub struct Watched<T> {
-    all: Vec<T>,
+pub struct Watched<N, T> {
+    all: Numbered<N, T>,
     /// `None` where nobody asks.
-    changes: Option<Changes>,
+    changes: Option<Changes<N>>,
 }
 
 #[derive(Debug)]
-struct Changes {
-    numbers: Vec<usize>,
-    has_changed: Vec<bool>,
+struct Changes<N> {
+    numbers: Vec<N>,
+    has_changed: Numbered<N, bool>,
 }
 
-impl Changes {
+impl<N: Number> Changes<N> {
     #[inline(never)]
-    fn note(&mut self, number: usize) {
+    fn note(&mut self, number: N) {
         if !std::mem::replace(&mut self.has_changed[number], true) {
             self.numbers.push(number);
         }
     }
 }
 
-impl<T> Watched<T> {
-    pub fn new(all: Vec<T>, watched: bool) -> Watched<T> {
-        let changes = watched.then(|| Changes { numbers: Vec::new(), has_changed: vec![false; all.len()] });
-        Watched { all, changes }
+impl<N: Number, T> Watched<N, T> {
+    pub fn new(all: Vec<T>, watched: bool) -> Watched<N, T> {
+        let changes =
+            watched.then(|| Changes { numbers: Vec::new(), has_changed: vec![false; all.len()].into() });
+        Watched { all: all.into(), changes }
     }
 
     pub fn len(&self) -> usize {
@@ -47,7 +49,7 @@ impl<T> Watched<T> {
     }
 
     /// The number of one that may have changed since it was asked for last.
-    pub fn next_change(&mut self) -> Option<usize> {
+    pub fn next_change(&mut self) -> Option<N> {
         let changes = self.changes.as_mut()?;
         let number = changes.numbers.pop()?;
         changes.has_changed[number] = false;
@@ -55,18 +57,18 @@ impl<T> Watched<T> {
     }
 }
 
-impl<T> Index<usize> for Watched<T> {
+impl<N: Number, T> Index<N> for Watched<N, T> {
     type Output = T;
 
     #[inline(always)]
-    fn index(&self, number: usize) -> &T {
+    fn index(&self, number: N) -> &T {
         &self.all[number]
     }
 }
 
-impl<T> IndexMut<usize> for Watched<T> {
+impl<N: Number, T> IndexMut<N> for Watched<N, T> {
     #[inline(always)]
-    fn index_mut(&mut self, number: usize) -> &mut T {
+    fn index_mut(&mut self, number: N) -> &mut T {
         if let Some(changes) = &mut self.changes {
             changes.note(number);
         }

@@ -38,16 +38,13 @@ impl Connection {
         if self.reset.is_some() || self.syn_due {
             return Next::Control;
         }
-        let acknowledgement = self.receiver.acknowledgement;
-        let goes_alone = acknowledgement == Acknowledgement::Alone
-            || acknowledgement == Acknowledgement::Now && self.config.acks_go_alone();
-        if !goes_alone && self.state.sends_data() {
+        if !self.receiver.acknowledges_alone() && self.state.sends_data() {
             let next = self.next_data(now);
             if !matches!(next, Next::Nothing) {
                 return next;
             }
         }
-        if acknowledgement == Acknowledgement::None {
+        if self.receiver.acknowledgement == Acknowledgement::None {
             return Next::Nothing;
         }
         self.next_acknowledgement()
@@ -153,7 +150,7 @@ impl Connection {
         }
         let pipe = if BLOCKS && flight > 0 { sender.pipe_bytes() } else { flight };
         let beyond_window = length > 0 && pipe + length > window;
-        if beyond_window && !self.limited_transmit_lets_go(flight, length, window) {
+        if beyond_window && !self.limited_transmit_lets_go::<BLOCKS>(flight, length, window) {
             return Next::Nothing;
         }
         if length < sender.smss && !fin {
@@ -190,13 +187,17 @@ impl Connection {
     }
 
     /// RFC 3042: one new segment for each of the first two duplicate ACKs, beyond the congestion window.
-    #[inline(never)]
-    fn limited_transmit_lets_go(&self, flight: u64, length: u64, cwnd: u64) -> bool {
+    #[inline(always)]
+    fn limited_transmit_lets_go<const BLOCKS: bool>(&self, flight: u64, length: u64, cwnd: u64) -> bool {
         let sender = &self.sender;
+        let duplicates = sender.detection.limited_transmit_segments();
+        // Without blocks the flight is all that counts against the window, beyond which it is.
+        if !BLOCKS && (duplicates == 0 || sender.recovery.is_recovering()) {
+            return false;
+        }
         if !self.config.limited_transmit || sender.snd_nxt < sender.snd_max {
             return false;
         }
-        let duplicates = sender.detection.limited_transmit_segments();
         let beyond = sender.recovery.limited_transmit_bytes(duplicates, sender.smss);
         flight + length <= cwnd + beyond
     }

@@ -172,7 +172,7 @@ impl Connection {
         let at = sender.outstanding();
         let Recovery::Rack(rack) = &mut sender.recovery else { return };
         rack.follow(&at, sender.congestion.ssthresh_bytes(), acked > 0);
-        let rtt = rack.sent.heard.newest_original.map(|record| now.since(record.at));
+        let rtt = rack.sent.heard.newest_original.map(|(at, _)| now.since(at));
         let may_grow = rack.repair != Repair::Fast && !was_fast && !echoes;
         let probes_tail = rack.probes_tail();
         sender.deliver(now, rtt);
@@ -193,7 +193,7 @@ impl Connection {
         }
         let snd_una = self.sender.snd_una;
         let Recovery::Rack(rack) = &self.sender.recovery else { return };
-        let Some(at) = rack.sent.heard.newest_original.map(|record| record.at) else { return };
+        let Some((at, _)) = rack.sent.heard.newest_original else { return };
         let is_older = rack.sent.first().is_some_and(|first| at < first.at);
         self.take_round_trip(now.since(at), 1, snd_una);
         if is_older && self.timers.runs(Purpose::Retransmission) {
@@ -214,7 +214,7 @@ impl Connection {
         rack.una_before = snd_una;
         rack.sent.on_ack(snd_una, now);
         rack.detection.on_delivered(&rack.sent.heard, now, |_| false);
-        let rtt = rack.sent.heard.newest_original.map(|record| now.since(record.at));
+        let rtt = rack.sent.heard.newest_original.map(|(at, _)| now.since(at));
         sender.deliver(now, rtt);
         rtt
     }

@@ -66,6 +66,8 @@ pub(super) struct Receiver {
     challenges_since: Time,
     /// The application has closed and reads no more.
     pub(super) abandoned: bool,
+    /// How urgent an acknowledgement is that waits for no data: only `Alone`, or by the settings any.
+    alone_from: Acknowledgement,
 }
 
 impl Receiver {
@@ -81,6 +83,10 @@ impl Receiver {
             taken: 0,
             reading: true,
             abandoned: false,
+            alone_from: match config.acks_go_alone() {
+                true => Acknowledgement::Now,
+                false => Acknowledgement::Alone,
+            },
             acknowledgement: Acknowledgement::None,
             scaled: false,
             shift: 0,
@@ -103,6 +109,12 @@ impl Receiver {
         self.irs = irs;
         self.rcv_nxt = 1;
         self.rcv_adv = self.rcv_adv.max(1 + self.buffer.min(u64::from(u16::MAX)));
+    }
+
+    /// Whether an acknowledgement is due in a segment of its own.
+    #[inline]
+    pub(super) fn acknowledges_alone(&self) -> bool {
+        self.acknowledgement >= self.alone_from
     }
 
     /// Whether the next segment has SACK blocks to carry.

@@ -180,10 +180,8 @@ impl Connection {
     #[inline(always)]
     pub(super) fn due_when_steady(&self) -> Due {
         debug_assert!(self.is_steady());
-        let (sender, acknowledgement) = (&self.sender, self.receiver.acknowledgement);
-        if acknowledgement == Acknowledgement::Alone
-            || acknowledgement == Acknowledgement::Now && !self.config.piggyback_acks
-        {
+        let sender = &self.sender;
+        if self.receiver.acknowledges_alone() {
             return Due::Acknowledgement;
         }
         let queued = 1 + sender.written - sender.snd_nxt;
@@ -204,7 +202,10 @@ impl Connection {
                 return Due::Data;
             }
         }
-        if acknowledgement == Acknowledgement::None { Due::Nothing } else { Due::Acknowledgement }
+        match self.receiver.acknowledgement {
+            Acknowledgement::None => Due::Nothing,
+            _ => Due::Acknowledgement,
+        }
     }
 
     /// Takes a segment of an open connection that is not steady, or not as expected, where it has neither

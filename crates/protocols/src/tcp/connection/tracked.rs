@@ -154,7 +154,7 @@ impl Sender {
         };
         let own_rtt = first.sent.as_mut().and_then(|sent| {
             sent.on_ack(*snd_una, now);
-            std::mem::take(&mut sent.heard).newest_original.map(|record| now.since(record.at))
+            std::mem::take(&mut sent.heard).newest_original.map(|(at, _)| now.since(at))
         });
         if !may_grow {
             return;

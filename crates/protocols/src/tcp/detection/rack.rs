@@ -86,7 +86,7 @@ impl Rack {
         now: Time,
         predates: impl Fn(&Record) -> bool,
     ) {
-        let measured = heard.newest_original.map(|record| now.since(record.at));
+        let measured = heard.newest_original.map(|(at, _)| now.since(at));
         if let Some(rtt) = measured {
             self.min_rtt.take(now, rtt);
         }
@@ -94,12 +94,13 @@ impl Rack {
             let rtt = now.since(record.at);
             record.repeated && (predates(record) || self.min_rtt.get().is_some_and(|least| rtt < least))
         };
-        let newest = heard.newest.filter(|record| !is_ambiguous(record)).or(heard.newest_original);
-        if let Some(record) = newest
-            && (record.at, record.end) > self.newest
+        let newest = heard.newest.filter(|record| !is_ambiguous(record));
+        let newest = newest.map(|record| (record.at, record.end)).or(heard.newest_original);
+        if let Some((at, end)) = newest
+            && (at, end) > self.newest
         {
-            self.newest = (record.at, record.end);
-            self.rtt = now.since(record.at);
+            self.newest = (at, end);
+            self.rtt = now.since(at);
         }
         self.reordering_seen |= heard.reordered;
     }

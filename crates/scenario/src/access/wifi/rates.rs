@@ -61,7 +61,8 @@ pub struct Arf {
     #[serde(default = "default_failures")]
     #[schemars(range(min = 1))]
     pub failures: u32,
-    /// Attempts at one rate before the next higher one is tried in any case. Default: Lacage et al. 2004.
+    /// Attempts at one rate before the next higher one is tried in any case.
+    /// Default: Lacage, Manshaei and Turletti 2004.
     #[serde(default = "default_timer_attempts")]
     #[schemars(range(min = 1))]
     pub timer_attempts: u32,
@@ -71,20 +72,21 @@ pub struct Arf {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Aarf {
-    /// Successes in a row before the next higher rate, at first. Default: Lacage et al. 2004.
+    /// Successes in a row before the next higher rate, at first. Default: Lacage, Manshaei and Turletti 2004.
     #[serde(default = "default_successes")]
     #[schemars(range(min = 1))]
     pub successes: u32,
-    /// The limit of `successes`, which doubles with each failed try. Default: Lacage et al. 2004.
+    /// The limit of `successes`, which doubles with each failed try.
+    /// Default: Lacage, Manshaei and Turletti 2004.
     #[serde(default = "default_most_successes")]
     #[schemars(range(min = 1))]
     pub most_successes: u32,
-    /// Failures in a row before the next lower rate. Default: Lacage et al. 2004.
+    /// Failures in a row before the next lower rate. Default: Lacage, Manshaei and Turletti 2004.
     #[serde(default = "default_failures")]
     #[schemars(range(min = 1))]
     pub failures: u32,
     /// Attempts at one rate before the next higher one is tried in any case, at first; it doubles too.
-    /// Default: Lacage et al. 2004.
+    /// Default: Lacage, Manshaei and Turletti 2004.
     #[serde(default = "default_timer_attempts")]
     #[schemars(range(min = 1))]
     pub timer_attempts: u32,

@@ -9,6 +9,7 @@ use super::octets::{Reception, Surroundings, encode};
 use super::record::{AirFrame, Content};
 use crate::link::frames::{CapturedFrame, Listening, OctetsOf};
 use crate::link::wifi::config::CellConfig;
+use crate::link::wifi::index::{ByCell, ByRadio, CellIndex, RadioIndex};
 use crate::link::wifi::management::Management;
 use crate::link::wifi::stations::layout::{CellPlace, Members};
 use std::collections::BTreeMap;
@@ -18,26 +19,31 @@ use std::collections::BTreeMap;
 pub struct Listener {
     listening: Listening,
     /// By radio, the name of its network.
-    ssids: Vec<String>,
+    ssids: ByRadio<String>,
     /// By radio and access category, the packet that it sent last: of a repetition for want of the
     /// acknowledgement nothing else has it.
-    packets: BTreeMap<(usize, usize), Vec<u8>>,
+    packets: BTreeMap<(RadioIndex, usize), Vec<u8>>,
     /// By radio, whether it asked for reassociation the last time.
-    again: Vec<bool>,
+    again: ByRadio<bool>,
 }
 
 impl Listener {
     /// Of so many radios in these cells.
-    pub fn new(listening: Listening, radios: usize, cells: &[CellPlace], members: &Members) -> Listener {
+    pub fn new(
+        listening: Listening,
+        radios: usize,
+        cells: &ByCell<CellPlace>,
+        members: &Members,
+    ) -> Listener {
         let ssids = ssids(radios, cells.len(), members, &listening.names);
-        let again = vec![false; radios];
+        let again = vec![false; radios].into();
         Listener { listening, ssids, packets: BTreeMap::new(), again }
     }
 
     /// A frame of the cell is over; `None`: it was not heard.
     pub fn hear(
         &mut self,
-        (config, cells): (&CellConfig, &[CellPlace]),
+        (config, cells): (&CellConfig, &ByCell<CellPlace>),
         frame: &AirFrame,
         octets_of: OctetsOf<'_>,
     ) -> Option<CapturedFrame> {
@@ -54,7 +60,7 @@ impl Listener {
             }
             _ => frame.to.unwrap_or(frame.from),
         };
-        let (reception, sent) = match self.listening.radio {
+        let (reception, sent) = match self.listening.radio.map(RadioIndex) {
             None => (None, None),
             Some(radio) if radio == frame.from => (None, Some(true)),
             Some(radio) => {
@@ -78,11 +84,11 @@ impl Listener {
 
 /// By radio, the SSID of its extended service set (clauses 5.2.3.1, 7.3.2.1): cells between which stations
 /// move, which are those with a station in common, have one, and go by the name of the first.
-fn ssids(radios: usize, cells: usize, members: &Members, names: &[String]) -> Vec<String> {
-    let mut first: Vec<usize> = (0..cells).collect();
+fn ssids(radios: usize, cells: usize, members: &Members, names: &[String]) -> ByRadio<String> {
+    let mut first: ByCell<CellIndex> = (0..cells).map(CellIndex).collect();
     // Of each radio a cell that it is in.
-    let mut of: Vec<Option<usize>> = first.iter().copied().map(Some).collect();
-    of.resize(radios, None);
+    let mut of: ByRadio<Option<CellIndex>> =
+        (0..radios).map(RadioIndex).map(|radio| radio.cell(cells)).collect();
     for member in members.iter() {
         let here = first[member.cell];
         let there = first[*of[member.radio].get_or_insert(member.cell)];
@@ -90,7 +96,8 @@ fn ssids(radios: usize, cells: usize, members: &Members, names: &[String]) -> Ve
             *other = here.min(there);
         }
     }
-    let name = |of: Option<usize>| names.get(first[of.unwrap_or_default()]).cloned().unwrap_or_default();
+    let name =
+        |of: Option<CellIndex>| names.get(first[of.unwrap_or(CellIndex(0))].0).cloned().unwrap_or_default();
     of.into_iter().map(name).collect()
 }
 
@@ -108,15 +115,15 @@ mod tests {
     #[test]
     fn a_repetition_has_the_octets_of_its_own_category() {
         let cell = Cell::new(crate::link::wifi::tests::config(1), stream);
-        let (config, cells) = (&cell.config, &cell.associations.cells[..]);
+        let (config, cells) = (&cell.config, &cell.associations.cells);
         let names = vec!["air".to_owned()];
         let listening = Listening { medium: 0, names, radio: None, ip: IpVersion::V4 };
         let mut listener = Listener::new(listening, 2, cells, &cell.associations.members);
         let frame = |category, sequence, packet: bool| AirFrame {
             begin: Time::ZERO,
             end: Time::ZERO + Span::from_us(399),
-            from: 1,
-            to: Some(0),
+            from: RadioIndex(1),
+            to: Some(RadioIndex(0)),
             category,
             content: Content::Data(packet.then(|| Box::new(datagram(16)))),
             rate_bps: 11_000_000,
@@ -155,6 +162,6 @@ mod tests {
             &cell.associations.members,
             &["a", "b", "c", "d", "e"].map(str::to_owned),
         );
-        assert_eq!(ssids, ["a", "b", "a", "a", "e", "a", "a", "b", "a"]);
+        assert_eq!(Vec::from_iter(ssids), ["a", "b", "a", "a", "e", "a", "a", "b", "a"]);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::record::{AirFrame, Content, Fragment, Hearer};
 use crate::link::wifi::config::CellConfig;
+use crate::link::wifi::index::{ByRadio, RadioIndex};
 use crate::link::wifi::medium::Medium;
 use crate::link::wifi::medium::frame::{Frame, Kind};
 use crate::link::wifi::phy::{Format, HEADER_BYTES};
@@ -14,13 +15,13 @@ use std::collections::VecDeque;
 pub struct AirLog {
     frames: VecDeque<AirFrame>,
     /// By radio: the last sequence number.
-    numbers: Vec<u16>,
+    numbers: ByRadio<u16>,
 }
 
 impl AirLog {
     /// Of so many radios.
     pub fn new(radios: usize) -> AirLog {
-        AirLog { frames: VecDeque::new(), numbers: vec![0; radios] }
+        AirLog { frames: VecDeque::new(), numbers: vec![0; radios].into() }
     }
 
     /// The next frame that is over.
@@ -30,7 +31,7 @@ impl AirLog {
 
     /// A radio begins an exchange: what it has not tried yet gets the next number.
     #[inline(never)]
-    pub fn number_frame(&mut self, radio: usize, head: Option<&mut Head>) {
+    pub fn number_frame(&mut self, radio: RadioIndex, head: Option<&mut Head>) {
         if let Some(head) = head.filter(|head| head.numbered.is_none()) {
             let sequence = &mut self.numbers[radio];
             *sequence = (*sequence + 1) % 4096;
@@ -107,13 +108,13 @@ pub fn begin_record(
 /// A frame is about to end: who of so many radios has heard it, and who will have understood it.
 #[inline(never)]
 pub fn hearers(now: Time, medium: &Medium, radios: usize, frame: &Frame) -> Vec<Hearer> {
-    let receives = |radio: usize| {
+    let receives = |radio: RadioIndex| {
         let ear = medium.ear(radio);
         !ear.disturbed && ear.receiving.is_some_and(|(receiving, _)| receiving == frame.number)
     };
     if frame.heard_by.is_empty() {
         let hearer = |radio| Hearer { radio, signal_dbm: None, understood: receives(radio) };
-        return (0..radios).map(hearer).collect();
+        return (0..radios).map(RadioIndex).map(hearer).collect();
     }
     let hearers = frame.heard_by.iter().map(|&heard| Hearer {
         radio: heard.0,

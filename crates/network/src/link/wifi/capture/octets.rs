@@ -6,6 +6,7 @@
 
 use super::record::{AirFrame, Content};
 use crate::link::wifi::config::CellConfig;
+use crate::link::wifi::index::{ByCell, ByRadio, CellIndex, RadioIndex};
 use crate::link::wifi::management::Management;
 use crate::link::wifi::phy::{Format, Preamble};
 use crate::link::wifi::stations::layout::CellPlace;
@@ -18,10 +19,10 @@ pub const LINKTYPE_RADIOTAP: u16 = 127;
 /// What a frame has beside the frame itself.
 pub struct Surroundings<'a> {
     pub config: &'a CellConfig,
-    pub cells: &'a [CellPlace],
+    pub cells: &'a ByCell<CellPlace>,
     /// The number of the medium, and by radio the name of its network.
     pub medium: u8,
-    pub ssids: &'a [String],
+    pub ssids: &'a ByRadio<String>,
     pub ip: IpVersion,
     /// The packet that a data frame carries.
     pub packet: &'a [u8],
@@ -109,13 +110,13 @@ fn microseconds(time: Time) -> u64 {
 }
 
 fn mac_frame(frame: &AirFrame, around: &Surroundings<'_>, octets: &mut Vec<u8>) {
-    let address = |radio: usize| {
-        let [high, low] = (radio as u16).to_be_bytes();
+    let address = |radio: RadioIndex| {
+        let [high, low] = (radio.0 as u16).to_be_bytes();
         [2, 0, 0, around.medium, high, low]
     };
     let from = address(frame.from);
     let to = frame.to.map_or(BROADCAST, address);
-    let access_points = around.cells.len();
+    let sends_for = frame.from.cell(around.cells.len());
     let retry = if frame.retry { RETRY } else { 0 };
     // Whole microseconds, rounded up (clause 7.1.3.2).
     let duration = (frame.duration.as_ns().div_ceil(1000) as u16).to_le_bytes();
@@ -137,7 +138,7 @@ fn mac_frame(frame: &AirFrame, around: &Surroundings<'_>, octets: &mut Vec<u8>) 
         Content::Data(_) => {
             // Clause 7.2.2: the BSSID stands where the access point does; source and destination end at the
             // radios.
-            let (way, bssid) = if frame.from < access_points { (FROM_DS, from) } else { (TO_DS, to) };
+            let (way, bssid) = if sends_for.is_some() { (FROM_DS, from) } else { (TO_DS, to) };
             let addresses = if way == FROM_DS { [to, bssid, from] } else { [bssid, from, to] };
             let more = if fragment.is_some_and(|fragment| fragment.more) { MORE_FRAGMENTS } else { 0 };
             octets.extend([DATA, way | retry | more]);
@@ -154,10 +155,12 @@ fn mac_frame(frame: &AirFrame, around: &Surroundings<'_>, octets: &mut Vec<u8>) 
             }
         }
         Content::Management(what) => {
-            let cell = if frame.from < access_points { Some(frame.from) } else { frame.to };
+            let cell = sends_for.or_else(|| frame.to?.cell(around.cells.len()));
             octets.extend([subtype(*what, around.again), retry]);
             octets.extend(duration);
-            octets.extend([to, from, cell.map_or(BROADCAST, address)].as_flattened());
+            octets.extend(
+                [to, from, cell.map_or(BROADCAST, |cell| address(cell.access_point()))].as_flattened(),
+            );
             octets.extend(sequence);
             management_body(frame, *what, cell, around, octets);
         }
@@ -182,7 +185,7 @@ fn subtype(what: Management, again: bool) -> u8 {
 fn management_body(
     frame: &AirFrame,
     what: Management,
-    cell: Option<usize>,
+    cell: Option<CellIndex>,
     around: &Surroundings<'_>,
     octets: &mut Vec<u8>,
 ) {
@@ -256,7 +259,7 @@ fn management_body(
             octets.extend([1, 0]);
             if again {
                 // The access point before is not known to the frame; the one that is asked stands for it.
-                let [high, low] = (frame.to.unwrap_or_default() as u16).to_be_bytes();
+                let [high, low] = (frame.to.map_or(0, |to| to.0) as u16).to_be_bytes();
                 octets.extend([2, 0, 0, around.medium, high, low]);
             }
             ssid(octets);
@@ -267,7 +270,7 @@ fn management_body(
         Management::Disassociation => octets.extend([7, 0]),
         Management::AssociationResponse => {
             octets.extend(capabilities.to_le_bytes());
-            let station = frame.to.unwrap_or_default().saturating_sub(around.cells.len()) as u16;
+            let station = frame.to.map_or(0, |to| to.0.saturating_sub(around.cells.len())) as u16;
             // Successful; the association identifier has its two highest bits set (clause 7.3.1.8).
             octets.extend([0, 0]);
             octets.extend((0xC000 | (station + 1)).to_le_bytes());

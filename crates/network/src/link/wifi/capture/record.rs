@@ -4,6 +4,7 @@
 //! 7.1.3.4) and the retry bit (clause 7.1.3.1.6) are of captures alone; the medium itself knows its
 //! repetitions.
 
+use crate::link::wifi::index::RadioIndex;
 use crate::link::wifi::management::Management;
 use crate::link::wifi::phy::Format;
 use crate::packet::Packet;
@@ -18,9 +19,9 @@ pub struct AirFrame {
     /// Until when.
     pub end: Time,
     /// The radio that sent it: access points, in the order of the cells, and then stations.
-    pub from: usize,
+    pub from: RadioIndex,
     /// The one that it was for; `None`: all.
-    pub to: Option<usize>,
+    pub to: Option<RadioIndex>,
     /// The access category at work, from the lowest on; 0 where there is no EDCA.
     pub category: usize,
     /// What it was.
@@ -74,7 +75,7 @@ pub enum Content {
 #[derive(Clone, Copy, Debug)]
 pub struct Hearer {
     /// The radio.
-    pub radio: usize,
+    pub radio: RadioIndex,
     /// At which power it ended there; `None` where all hear each other.
     pub signal_dbm: Option<f64>,
     /// Whether it was understood.

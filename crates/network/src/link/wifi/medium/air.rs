@@ -5,6 +5,7 @@ use super::frame::{Frame, Heard, Signal};
 use super::reach::Reach;
 use super::shadowing::{Pairs, Redrawn};
 use crate::link::propagation::Propagation;
+use crate::link::wifi::index::{ByRadio, RadioIndex};
 use crate::link::wifi::watched::are_few;
 use crate::mobility::Trajectory;
 use roamsim_engine::{Stream, Time};
@@ -24,31 +25,36 @@ pub enum Hearing {
 #[derive(Clone, Debug)]
 pub struct Air {
     config: RadioConfig,
-    places: Vec<Trajectory>,
+    places: ByRadio<Trajectory>,
     reach: Reach,
     /// Of each radio that stands and has sent, those that stand in its reach, and what arrives there without
     /// shadowing.
-    standing: Vec<Option<Vec<(usize, f64)>>>,
+    standing: ByRadio<Option<Vec<(RadioIndex, f64)>>>,
     /// The shadowing of what each radio receives.
-    draws: Vec<Stream>,
+    draws: ByRadio<Stream>,
     /// By channel, how many frames have begun there; by radio, how many of them it has drawn for, or need
     /// not. Where shadowing is drawn for each frame: who is out of reach passes over its draws when it is the
     /// next time in reach.
     begun: Vec<u64>,
-    drawn: Vec<u64>,
+    drawn: ByRadio<u64>,
     /// The shadowing of pairs that keep theirs.
     pairs: Pairs,
     /// What decides whether each radio understands a frame, where that is random.
-    receptions: Vec<Stream>,
+    receptions: ByRadio<Stream>,
 }
 
 impl Air {
     /// `stream(purpose, radio)` gives the random streams.
-    pub fn new(config: RadioConfig, places: Vec<Trajectory>, stream: impl Fn(&str, usize) -> Stream) -> Air {
-        let draws = (0..places.len()).map(|radio| stream("shadowing", radio)).collect();
+    pub fn new(
+        config: RadioConfig,
+        places: Vec<Trajectory>,
+        stream: impl Fn(&str, RadioIndex) -> Stream,
+    ) -> Air {
+        let places = ByRadio::from(places);
+        let draws = places.numbers().map(|radio| stream("shadowing", radio)).collect();
         let deciding = if config.sinr.is_some() { places.len() } else { 0 };
-        let receptions = (0..deciding).map(|radio| stream("reception", radio)).collect();
-        let (standing, drawn) = (vec![None; places.len()], vec![0; places.len()]);
+        let receptions = (0..deciding).map(|radio| stream("reception", RadioIndex(radio))).collect();
+        let (standing, drawn) = (vec![None; places.len()].into(), vec![0; places.len()].into());
         let (reach, pairs, begun) = (Reach::new(&config, &places), Pairs::default(), Vec::new());
         Air { config, places, reach, standing, draws, begun, drawn, pairs, receptions }
     }
@@ -65,34 +71,34 @@ impl Air {
 
     /// What arrives without shadowing.
     #[inline(never)]
-    fn work_out_dbm(&self, at: usize, from: usize, now: Time) -> f64 {
+    fn work_out_dbm(&self, at: RadioIndex, from: RadioIndex, now: Time) -> f64 {
         let distance_m = self.places[at].distance_m(now, self.places[from].position(now));
         self.config.propagation.received_dbm(distance_m)
     }
 
     /// The power with which a frame arrives.
     #[inline(always)]
-    fn power_dbm(&self, (at, signal): Heard, from: usize, now: Time) -> f64 {
+    fn power_dbm(&self, (at, signal): Heard, from: RadioIndex, now: Time) -> f64 {
         signal.standing_dbm.unwrap_or_else(|| self.work_out_dbm(at, from, now)) + signal.shadowing_db
     }
 
     /// A radio that stands sends for the first time.
     #[inline(never)]
-    fn know_standing(&mut self, from: usize, now: Time) {
+    fn know_standing(&mut self, from: RadioIndex, now: Time) {
         let around = self.reach.standing(self.places[from].position(now));
         self.standing[from] = Some(around.iter().map(|&at| (at, self.work_out_dbm(at, from, now))).collect());
     }
 
     /// Who hears a frame that begins now, in order.
     #[inline(never)]
-    fn heard_by(&mut self, from: usize, now: Time, channels: &[u8]) -> Vec<Heard> {
+    fn heard_by(&mut self, from: RadioIndex, now: Time, channels: &ByRadio<u8>) -> Vec<Heard> {
         let channel = channels[from];
         let mut heard = Vec::new();
         let stands = self.places[from].is_fixed();
         if stands && self.standing[from].is_none() {
             self.know_standing(from, now);
         }
-        let mut hear = |air: &mut Air, radio: usize, standing_dbm: Option<f64>| {
+        let mut hear = |air: &mut Air, radio: RadioIndex, standing_dbm: Option<f64>| {
             if radio == from {
                 heard.push((radio, Signal { shadowing_db: 0.0, standing_dbm }));
             } else if channels[radio] == channel {
@@ -102,7 +108,7 @@ impl Air {
         let around = self.standing[from].take();
         let mut known = around.iter().flatten().map(|&(radio, dbm)| (radio, Some(dbm))).peekable();
         if are_few(self.places.len()) {
-            for radio in 0..self.places.len() {
+            for radio in self.places.numbers() {
                 let dbm = known.next_if(|&(at, _)| at == radio).and_then(|(_, dbm)| dbm);
                 hear(self, radio, dbm);
             }
@@ -132,7 +138,7 @@ impl Air {
     }
 
     /// A frame has begun, for which its sender draws nothing.
-    fn begins(&mut self, from: usize, channel: u8) {
+    fn begins(&mut self, from: RadioIndex, channel: u8) {
         if self.draws_per_frame() {
             self.catch_up(from, channel);
             self.drawn[from] += 1;
@@ -141,7 +147,7 @@ impl Air {
     }
 
     /// A radio passes over what it would have drawn for frames of its channel that were out of its reach.
-    fn catch_up(&mut self, radio: usize, channel: u8) {
+    fn catch_up(&mut self, radio: RadioIndex, channel: u8) {
         let channel = usize::from(channel);
         if self.begun.len() <= channel {
             self.begun.resize(channel + 1, 0);
@@ -152,7 +158,7 @@ impl Air {
     }
 
     /// A radio goes from one channel to another.
-    fn tunes(&mut self, radio: usize, [before, after]: [u8; 2]) {
+    fn tunes(&mut self, radio: RadioIndex, [before, after]: [u8; 2]) {
         if self.draws_per_frame() {
             self.catch_up(radio, before);
             self.drawn[radio] = self.begun.get(usize::from(after)).copied().unwrap_or_default();
@@ -161,7 +167,7 @@ impl Air {
 
     /// The shadowing of a pair that keeps it for a while.
     #[inline(never)]
-    fn shadowing_of(&mut self, radio: usize, from: usize, now: Time) -> f64 {
+    fn shadowing_of(&mut self, radio: RadioIndex, from: RadioIndex, now: Time) -> f64 {
         let (a, b) = (radio.min(from), radio.max(from));
         let RadioConfig { propagation, shadowing, .. } = &self.config;
         let walks = (&self.places[a], &self.places[b]);
@@ -172,8 +178,8 @@ impl Air {
     #[inline]
     fn senses(
         &mut self,
-        radio: usize,
-        (from, channel): (usize, u8),
+        radio: RadioIndex,
+        (from, channel): (RadioIndex, u8),
         now: Time,
         standing_dbm: Option<f64>,
     ) -> Option<Heard> {
@@ -194,8 +200,8 @@ impl Air {
     #[inline]
     fn draws_shadowing(
         &mut self,
-        radio: usize,
-        from: usize,
+        radio: RadioIndex,
+        from: RadioIndex,
         now: Time,
         standing_dbm: Option<f64>,
     ) -> Option<Heard> {
@@ -229,26 +235,27 @@ impl Hearing {
 
     /// Who hears a frame that begins now. A radio hears itself, which keeps it as busy as others do. Nobody
     /// is named where all hear it: they share one ear.
-    pub fn heard_by(&mut self, from: usize, now: Time, channels: &[u8]) -> Vec<Heard> {
+    pub fn heard_by(&mut self, from: RadioIndex, now: Time, channels: &ByRadio<u8>) -> Vec<Heard> {
         match self {
             Hearing::All => Vec::new(),
             Hearing::Given(hears) => {
                 let plain = Signal { shadowing_db: 0.0, standing_dbm: None };
-                (0..hears.len()).filter(|&radio| hears[radio][from]).map(|radio| (radio, plain)).collect()
+                let radios = (0..hears.len()).map(RadioIndex);
+                radios.filter(|radio| hears[radio.0][from.0]).map(|radio| (radio, plain)).collect()
             }
             Hearing::Placed(air) => air.heard_by(from, now, channels),
         }
     }
 
     /// A radio goes from one channel to another.
-    pub fn tunes(&mut self, radio: usize, channels: [u8; 2]) {
+    pub fn tunes(&mut self, radio: RadioIndex, channels: [u8; 2]) {
         if let Hearing::Placed(air) = self {
             air.tunes(radio, channels);
         }
     }
 
     /// Whether a radio that has come to a channel senses a frame that is on the air there.
-    pub fn senses(&mut self, radio: usize, from: usize, now: Time) -> Option<Heard> {
+    pub fn senses(&mut self, radio: RadioIndex, from: RadioIndex, now: Time) -> Option<Heard> {
         match self {
             Hearing::All | Hearing::Given(_) => None,
             Hearing::Placed(air) => air.draws_shadowing(radio, from, now, None),
@@ -256,7 +263,7 @@ impl Hearing {
     }
 
     /// The power of a frame that ends now at a radio, in dBm.
-    pub fn signal_dbm(&self, heard: Heard, from: usize, now: Time) -> Option<f64> {
+    pub fn signal_dbm(&self, heard: Heard, from: RadioIndex, now: Time) -> Option<f64> {
         match self {
             Hearing::All | Hearing::Given(_) => None,
             Hearing::Placed(air) => Some(air.power_dbm(heard, from, now)),
@@ -264,7 +271,7 @@ impl Hearing {
     }
 
     /// Whether a frame that survives with this probability does, at a radio.
-    pub fn draw_reception(&mut self, radio: usize, survives: f64) -> bool {
+    pub fn draw_reception(&mut self, radio: RadioIndex, survives: f64) -> bool {
         match self {
             Hearing::Placed(air) => air.receptions[radio].uniform() < survives,
             Hearing::All | Hearing::Given(_) => true,
@@ -305,14 +312,14 @@ mod tests {
             let places = [0.0, 10.0].map(|x_m| Trajectory::fixed(Point::new(x_m, 0.0)));
             let places = places.into_iter().chain([walk(speed)]).collect();
             let mut hearing = Hearing::Placed(Box::new(Air::new(radio(-61.0, 1.0), places, |_, of| {
-                stream(&of.to_string())
+                stream(&of.0.to_string())
             })));
             let mut last = Vec::new();
             for frame in 0..40 {
                 let now = Time::ZERO + Span::from_ms(50 * frame);
-                last = hearing.heard_by(frame as usize % 2, now, &channels);
+                last = hearing.heard_by(RadioIndex(frame as usize % 2), now, &channels.to_vec().into());
             }
-            last.iter().find(|(radio, _)| *radio == 2).map(|(_, signal)| signal.shadowing_db)
+            last.iter().find(|(radio, _)| *radio == RadioIndex(2)).map(|(_, signal)| signal.shadowing_db)
         };
         // At 1e6 m/s it is near from the second frame on, and at 1000 m/s from one second on; the 40th draw
         // is the same.

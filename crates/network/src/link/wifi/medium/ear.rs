@@ -2,13 +2,14 @@
 
 use super::account::Use;
 use super::frame::Kind;
+use crate::link::wifi::index::{CellIndex, RadioIndex};
 use roamsim_engine::{Span, Time};
 
 /// What those who hear the same hear.
 #[derive(Clone, Debug)]
 pub struct Ear {
     /// The cell whose access point it is of, which keeps the account of the medium.
-    pub account: Option<usize>,
+    pub account: Option<CellIndex>,
     /// Frames on the air.
     pub heard: u32,
     /// Since when the medium is busy, or was the last time.
@@ -24,12 +25,12 @@ pub struct Ear {
     pub undecided: bool,
     /// Until when others have reserved the medium (the NAV, clause 9.2.5.4), and who they are.
     pub nav: Time,
-    pub reserved_by: [usize; 2],
+    pub reserved_by: [RadioIndex; 2],
 }
 
 impl Ear {
     /// One that has heard nothing.
-    pub fn new(account: Option<usize>, ifs: Span) -> Ear {
+    pub fn new(account: Option<CellIndex>, ifs: Span) -> Ear {
         Ear {
             account,
             heard: 0,
@@ -40,7 +41,7 @@ impl Ear {
             disturbed: false,
             undecided: true,
             nav: Time::ZERO,
-            reserved_by: [0, 0],
+            reserved_by: [RadioIndex(0); 2],
         }
     }
 
@@ -57,4 +58,4 @@ impl Ear {
 }
 
 /// What a radio receives after a frame has begun, and whether that is disturbed.
-pub type Reception = (usize, Option<(u64, Kind)>, bool);
+pub type Reception = (RadioIndex, Option<(u64, Kind)>, bool);

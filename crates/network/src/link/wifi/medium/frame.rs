@@ -1,6 +1,7 @@
 //! Frames on the air.
 
 use crate::link::wifi::capture::record::AirFrame;
+use crate::link::wifi::index::RadioIndex;
 use roamsim_engine::Time;
 
 /// The kinds of frames.
@@ -20,13 +21,13 @@ pub enum Kind {
 pub struct Frame {
     pub number: u64,
     pub kind: Kind,
-    pub from: usize,
-    pub to: usize,
+    pub from: RadioIndex,
+    pub to: RadioIndex,
     pub rate_bps: u64,
     pub begin: Time,
     pub end: Time,
     /// Radios that do not understand it, where that is drawn.
-    pub failed: Vec<usize>,
+    pub failed: Vec<RadioIndex>,
     /// Until when its duration field reserves the medium.
     pub reserved: Time,
     /// What a capture tells of it.
@@ -43,4 +44,4 @@ pub struct Signal {
 }
 
 /// A radio that hears a frame, and how it arrives there.
-pub type Heard = (usize, Signal);
+pub type Heard = (RadioIndex, Signal);

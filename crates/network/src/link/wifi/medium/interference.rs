@@ -14,6 +14,7 @@ use super::Medium;
 use super::config::CaptureConfig;
 use super::ear::Reception;
 use super::frame::{Frame, Heard, Kind};
+use crate::link::wifi::index::RadioIndex;
 use roamsim_engine::Time;
 
 pub fn milliwatts(dbm: f64) -> f64 {
@@ -22,7 +23,7 @@ pub fn milliwatts(dbm: f64) -> f64 {
 
 impl Medium {
     /// The power at which a frame on the air arrives at a radio; nothing where it is not heard.
-    pub fn power_mw(&self, radio: usize, frame: &Frame, now: Time) -> f64 {
+    pub fn power_mw(&self, radio: RadioIndex, frame: &Frame, now: Time) -> f64 {
         let heard = frame.heard_by.iter().find(|&&(hearer, _)| hearer == radio);
         heard.and_then(|&heard| self.hearing.signal_dbm(heard, frame.from, now)).map_or(0.0, milliwatts)
     }
@@ -33,7 +34,7 @@ impl Medium {
         &self,
         now: Time,
         capture: CaptureConfig,
-        (number, kind, from): (u64, Kind, usize),
+        (number, kind, from): (u64, Kind, RadioIndex),
         heard_by: &[Heard],
     ) -> Vec<Reception> {
         let factor = milliwatts(capture.threshold_db);

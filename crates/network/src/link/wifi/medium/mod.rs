@@ -19,6 +19,7 @@ use self::account::MediumTime;
 use self::air::Hearing;
 use self::ear::{Ear, Reception};
 use self::frame::{Frame, Heard, Kind};
+use super::index::{ByCell, ByRadio, CellIndex, Number, RadioIndex};
 use super::phy::Timing;
 use super::watched::Watched;
 use roamsim_engine::Time;
@@ -26,6 +27,18 @@ use roamsim_engine::Time;
 /// The number of an ear. A radio's ear is [`Medium::ear_of`] it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EarIndex(usize);
+
+impl Number for EarIndex {
+    #[inline(always)]
+    fn at(place: usize) -> EarIndex {
+        EarIndex(place)
+    }
+
+    #[inline(always)]
+    fn place(self) -> usize {
+        self.0
+    }
+}
 
 /// The ear of all radios, where they share one.
 pub const SHARED_EAR: EarIndex = EarIndex(0);
@@ -35,7 +48,7 @@ pub const SHARED_EAR: EarIndex = EarIndex(0);
 pub struct Medium {
     pub hearing: Hearing,
     /// One for each radio, or one for all.
-    ears: Watched<Ear>,
+    ears: Watched<EarIndex, Ear>,
     /// A radio's number with these bits is that of its ear.
     ear_bits: usize,
     pub on_air: Vec<Frame>,
@@ -44,11 +57,11 @@ pub struct Medium {
     /// How many frames have begun.
     pub frames: u64,
     /// By radio, the channel that it is on.
-    pub channels: Vec<u8>,
+    pub channels: ByRadio<u8>,
     /// By channel, radios that have something to send.
     pub contenders: Vec<usize>,
     /// By access point, what it hears the medium used for.
-    pub times: Vec<MediumTime>,
+    pub times: ByCell<MediumTime>,
     timing: Timing,
 }
 
@@ -57,7 +70,7 @@ impl Medium {
     /// changes of ears are watched, or not.
     pub fn new(
         hearing: Hearing,
-        channels: Vec<u8>,
+        channels: ByRadio<u8>,
         access_points: usize,
         most_channel: u8,
         timing: Timing,
@@ -65,7 +78,7 @@ impl Medium {
     ) -> Medium {
         let shared = matches!(hearing, Hearing::All);
         let ears = if shared { 1 } else { channels.len() };
-        let account = |ear: usize| (ear < access_points).then_some(ear);
+        let account = |ear: usize| RadioIndex(ear).cell(access_points);
         Medium {
             hearing,
             ears: Watched::new((0..ears).map(|ear| Ear::new(account(ear), timing.difs)).collect(), watched),
@@ -75,42 +88,43 @@ impl Medium {
             frames: 0,
             contenders: vec![0; usize::from(most_channel) + 1],
             channels,
-            times: vec![MediumTime::default(); access_points],
+            times: vec![MediumTime::default(); access_points].into(),
             timing,
         }
     }
 
     /// A radio's ear.
     #[inline(always)]
-    pub fn ear_of(&self, radio: usize) -> EarIndex {
-        EarIndex(radio & self.ear_bits)
+    pub fn ear_of(&self, radio: RadioIndex) -> EarIndex {
+        EarIndex(radio.0 & self.ear_bits)
     }
 
     /// What a radio hears.
     #[inline(always)]
-    pub fn ear(&self, radio: usize) -> &Ear {
-        &self.ears[radio & self.ear_bits]
+    pub fn ear(&self, radio: RadioIndex) -> &Ear {
+        &self.ears[self.ear_of(radio)]
     }
 
     #[inline(always)]
-    pub fn ear_mut(&mut self, radio: usize) -> &mut Ear {
-        &mut self.ears[radio & self.ear_bits]
+    pub fn ear_mut(&mut self, radio: RadioIndex) -> &mut Ear {
+        let ear = self.ear_of(radio);
+        &mut self.ears[ear]
     }
 
     /// The ear of this number.
     #[inline(always)]
     pub fn at(&self, ear: EarIndex) -> &Ear {
-        &self.ears[ear.0]
+        &self.ears[ear]
     }
 
     #[inline(always)]
     pub fn at_mut(&mut self, ear: EarIndex) -> &mut Ear {
-        &mut self.ears[ear.0]
+        &mut self.ears[ear]
     }
 
     /// The radio that has an ear for itself.
-    pub fn owner(&self, ear: EarIndex) -> usize {
-        ear.0
+    pub fn owner(&self, ear: EarIndex) -> RadioIndex {
+        RadioIndex(ear.0)
     }
 
     /// Since when the medium is idle, for those who found it so first.
@@ -122,7 +136,7 @@ impl Medium {
     /// An ear hears the begin of a frame.
     #[inline]
     pub fn hear(&mut self, now: Time, ear: EarIndex, frame: u64, kind: Kind) {
-        let ear = &mut self.ears[ear.0];
+        let ear = &mut self.ears[ear];
         if ear.heard == 0 {
             ear.busy_since = now;
             ear.receiving = Some((frame, kind));
@@ -133,7 +147,7 @@ impl Medium {
     }
 
     /// Who hears a frame that begins now, where each has an ear of its own.
-    pub fn heard_by(&mut self, from: usize, now: Time) -> Vec<Heard> {
+    pub fn heard_by(&mut self, from: RadioIndex, now: Time) -> Vec<Heard> {
         self.hearing.heard_by(from, now, &self.channels)
     }
 
@@ -142,7 +156,7 @@ impl Medium {
     pub fn received(
         &self,
         now: Time,
-        frame: (u64, Kind, usize),
+        frame: (u64, Kind, RadioIndex),
         heard_by: &[Heard],
     ) -> Option<Vec<Reception>> {
         let (number, kind, _) = frame;
@@ -156,12 +170,12 @@ impl Medium {
     /// A frame ends at an ear; whether it is understood there, and whether it reserves the medium there.
     #[inline]
     pub fn end_at(&mut self, now: Time, ear: EarIndex, frame: &Frame, strong: bool) -> (bool, bool) {
-        if self.ears[ear.0].heard == 1 {
+        if self.ears[ear].heard == 1 {
             self.ear_changes(now, ear);
         }
         let (eifs, difs) = (self.timing.eifs, self.timing.difs);
-        let number = ear.0;
-        let ear = &mut self.ears[number];
+        let number = self.owner(ear);
+        let ear = &mut self.ears[ear];
         ear.heard -= 1;
         if ear.heard == 0 {
             ear.idle_since = now;
@@ -189,9 +203,9 @@ impl Medium {
     /// What an ear hears is about to change: if it is that of an access point, the account is told.
     #[inline(always)]
     pub fn ear_changes(&mut self, now: Time, ear: EarIndex) {
-        let ear = &self.ears[ear.0];
+        let ear = &self.ears[ear];
         if let Some(cell) = ear.account {
-            let contenders = self.contenders[usize::from(self.channels[cell])];
+            let contenders = self.contenders[usize::from(self.channels[cell.access_point()])];
             let used = ear.use_of_medium(contenders);
             self.times[cell].pass(now, used);
         }
@@ -199,18 +213,21 @@ impl Medium {
 
     /// What the medium was used for until now goes into the account of a cell.
     #[inline]
-    pub fn passes(&mut self, now: Time, cell: usize) {
-        let used = self.ear(cell).use_of_medium(self.contenders[usize::from(self.channels[cell])]);
+    pub fn passes(&mut self, now: Time, cell: CellIndex) {
+        let access_point = cell.access_point();
+        let contenders = self.contenders[usize::from(self.channels[access_point])];
+        let used = self.ear(access_point).use_of_medium(contenders);
         self.times[cell].pass(now, used);
     }
 
     /// A radio gets something to send, or has nothing any more.
-    pub fn contender(&mut self, now: Time, radio: usize, comes: bool) {
+    pub fn contender(&mut self, now: Time, radio: RadioIndex, comes: bool) {
         let channel = self.channels[radio];
         // Silence is used otherwise where one comes to none, or none is left.
         let changes = self.contenders[usize::from(channel)] == usize::from(!comes);
-        for cell in if changes { 0..self.times.len() } else { 0..0 } {
-            if self.channels[cell] == channel && self.ear(cell).heard == 0 {
+        for cell in (0..if changes { self.times.len() } else { 0 }).map(CellIndex) {
+            let access_point = cell.access_point();
+            if self.channels[access_point] == channel && self.ear(access_point).heard == 0 {
                 self.passes(now, cell);
             }
         }
@@ -219,7 +236,7 @@ impl Medium {
     }
 
     /// Another channel, where a radio hears what is on the air there.
-    pub fn tune(&mut self, now: Time, number: usize, channel: u8) {
+    pub fn tune(&mut self, now: Time, number: RadioIndex, channel: u8) {
         if self.channels[number] == channel {
             return;
         }
@@ -242,9 +259,10 @@ impl Medium {
         *self.ear_mut(number) = Ear { heard, busy_since: now, idle_since: now, ..Ear::new(None, difs) };
     }
 
-    /// The first number of an ear that may have changed since it was asked for last, where that is watched.
-    pub fn next_changed_ear(&mut self) -> Option<usize> {
-        self.ears.next_change()
+    /// A radio whose ear may have changed since it was asked for last, where each has one and they are
+    /// watched.
+    pub fn next_changed_ear(&mut self) -> Option<RadioIndex> {
+        self.ears.next_change().map(|ear| self.owner(ear))
     }
 
     /// All ears.

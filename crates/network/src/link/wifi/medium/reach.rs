@@ -8,6 +8,7 @@
 //! 1e-17).
 
 use super::config::RadioConfig;
+use crate::link::wifi::index::{ByRadio, RadioIndex};
 use crate::mobility::{Point, Trajectory};
 use roamsim_engine::{Span, Time};
 use std::collections::BTreeMap;
@@ -36,9 +37,9 @@ const FEW: usize = 32;
 #[derive(Clone, Debug)]
 struct Squares {
     side_m: f64,
-    radios: BTreeMap<(i64, i64), Vec<usize>>,
+    radios: BTreeMap<(i64, i64), Vec<RadioIndex>>,
     /// Those that may be anywhere.
-    anywhere: Vec<usize>,
+    anywhere: Vec<RadioIndex>,
 }
 
 impl Squares {
@@ -51,7 +52,7 @@ impl Squares {
     }
 
     /// Puts a radio into all squares of a rectangle.
-    fn put(&mut self, radio: usize, [low, high]: [Point; 2]) {
+    fn put(&mut self, radio: RadioIndex, [low, high]: [Point; 2]) {
         let (columns, rows) =
             ([self.column(low.x_m), self.column(high.x_m)], [self.column(low.y_m), self.column(high.y_m)]);
         let length = |[first, last]: [i64; 2]| last.saturating_sub(first).saturating_add(1);
@@ -66,7 +67,7 @@ impl Squares {
     }
 
     /// Those who may be within a side's length of a place.
-    fn around(&self, place: Point, found: &mut Vec<usize>) {
+    fn around(&self, place: Point, found: &mut Vec<RadioIndex>) {
         let (x, y) = (self.column(place.x_m), self.column(place.y_m));
         for column in x.saturating_sub(1)..=x.saturating_add(1) {
             for row in y.saturating_sub(1)..=y.saturating_add(1) {
@@ -83,7 +84,7 @@ pub struct Reach {
     reach_m: f64,
     standing: Squares,
     /// Those that move, and where they are within `within`.
-    moving: Vec<usize>,
+    moving: Vec<RadioIndex>,
     squares: Squares,
     within: [Time; 2],
 }
@@ -108,7 +109,7 @@ fn around_walk(walk: &Trajectory, [begin, end]: [Time; 2]) -> Option<[Point; 2]>
 }
 
 impl Reach {
-    pub fn new(config: &RadioConfig, places: &[Trajectory]) -> Reach {
+    pub fn new(config: &RadioConfig, places: &ByRadio<Trajectory>) -> Reach {
         let shadowing_db = MOST_DEVIATIONS * config.propagation.shadowing_deviation_db;
         let reach_m = config.propagation.reach_m(config.carrier_sense_threshold_dbm - shadowing_db);
         let reach_m = if reach_m < FURTHEST_M { reach_m + MARGIN_M } else { f64::INFINITY };
@@ -119,7 +120,7 @@ impl Reach {
             squares: Squares::new(reach_m),
             within: [Time::MAX, Time::ZERO],
         };
-        for (radio, walk) in places.iter().enumerate() {
+        for (radio, walk) in places.pairs() {
             if walk.is_fixed() {
                 reach.standing.put(radio, [walk.position(Time::ZERO); 2]);
             } else {
@@ -136,7 +137,7 @@ impl Reach {
     }
 
     /// Those that stand where they may hear what is sent at a place, in order.
-    pub fn standing(&self, place: Point) -> Vec<usize> {
+    pub fn standing(&self, place: Point) -> Vec<RadioIndex> {
         let mut found = Vec::new();
         self.standing.around(place, &mut found);
         found.sort_unstable();
@@ -144,7 +145,7 @@ impl Reach {
     }
 
     /// Those that move where they may hear it now, in order.
-    pub fn moving(&mut self, place: Point, places: &[Trajectory], now: Time) -> Vec<usize> {
+    pub fn moving(&mut self, place: Point, places: &ByRadio<Trajectory>, now: Time) -> Vec<RadioIndex> {
         if self.moving.len() <= FEW {
             return self.moving.clone();
         }
@@ -159,7 +160,7 @@ impl Reach {
         found
     }
 
-    fn look_ahead(&mut self, places: &[Trajectory], within: [Time; 2]) {
+    fn look_ahead(&mut self, places: &ByRadio<Trajectory>, within: [Time; 2]) {
         self.within = within;
         self.squares = Squares::new(self.reach_m);
         for &radio in &self.moving {
@@ -177,7 +178,7 @@ mod tests {
     use crate::link::testing::stream;
     use crate::link::wifi::tests::places::radio;
 
-    fn places(count: usize, side_m: f64, moves: impl Fn(usize) -> bool) -> Vec<Trajectory> {
+    fn places(count: usize, side_m: f64, moves: impl Fn(usize) -> bool) -> ByRadio<Trajectory> {
         let mut draws = stream("places");
         let mut place = |_| Point::new(side_m * draws.uniform(), side_m * draws.uniform());
         let ends: Vec<[Point; 2]> = (0..count).map(|_| [(); 2].map(&mut place)).collect();
@@ -202,14 +203,14 @@ mod tests {
                 assert!((197.4..330.0).contains(&reach.reach_m), "{}", reach.reach_m);
                 for ms in [0, 1, 500, 999, 1000, 1001, 2500, 60_000] {
                     let now = Time::ZERO + Span::from_ms(ms);
-                    for from in 0..places.len() {
+                    for from in places.numbers() {
                         let place = places[from].position(now);
                         let mut found = reach.standing(place);
                         found.extend(reach.moving(place, &places, now));
-                        let near = (0..places.len())
-                            .filter(|&at| places[at].distance_m(now, place) <= reach.reach_m);
+                        let near =
+                            places.numbers().filter(|&at| places[at].distance_m(now, place) <= reach.reach_m);
                         for at in near {
-                            assert!(found.contains(&at), "{at} from {from} at {ms} ms");
+                            assert!(found.contains(&at), "{at:?} from {from:?} at {ms} ms");
                         }
                     }
                 }
@@ -224,18 +225,18 @@ mod tests {
         for walks in [false, true] {
             let mut places = places(10_000, 30_000.0, |_| false);
             if walks {
-                for walk in &mut places {
+                for walk in places.iter_mut() {
                     let from = walk.position(Time::ZERO);
                     let to = Point::new(from.x_m + 100.0, from.y_m);
                     *walk = Trajectory::back_and_forth(from, to, 1.0, Span::ZERO, Time::ZERO);
                 }
             }
             let mut reach = Reach::new(&radio(-66.0, 0.0), &places);
-            let looked_at = |reach: &mut Reach, from: usize| {
+            let looked_at = |reach: &mut Reach, from: RadioIndex| {
                 let place = places[from].position(Time::ZERO);
                 reach.standing(place).len() + reach.moving(place, &places, Time::ZERO).len()
             };
-            let all: usize = (0..places.len()).map(|from| looked_at(&mut reach, from)).sum();
+            let all: usize = places.numbers().map(|from| looked_at(&mut reach, from)).sum();
             assert!(all < 6 * places.len(), "{all}");
         }
     }

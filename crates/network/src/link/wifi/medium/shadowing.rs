@@ -15,6 +15,7 @@
 //! Not modelled: correlation between pairs.
 
 use crate::link::propagation::Propagation;
+use crate::link::wifi::index::RadioIndex;
 use crate::mobility::{Point, Trajectory};
 use roamsim_engine::{Span, Stream, Time};
 use std::collections::BTreeMap;
@@ -47,7 +48,7 @@ const LEAST_LEG: Span = Span::from_ms(1);
 /// The shadowing of pairs.
 #[derive(Clone, Debug, Default)]
 pub struct Pairs {
-    known: BTreeMap<(usize, usize), Pair>,
+    known: BTreeMap<(RadioIndex, RadioIndex), Pair>,
 }
 
 /// A pair of radios. The n-th innovation of its shadowing is the draw of its stream's n-th child, whoever
@@ -143,11 +144,11 @@ impl Pairs {
         propagation: &Propagation,
         redrawn: Redrawn,
         draws: &Stream,
-        (pair, now): ((usize, usize), Time),
+        (pair, now): ((RadioIndex, RadioIndex), Time),
         walks: (&Trajectory, &Trajectory),
     ) -> f64 {
         let known = self.known.entry(pair).or_insert_with(|| Pair {
-            draws: draws.child(pair.1 as u64),
+            draws: draws.child(pair.1.0 as u64),
             last: None,
             way: Way::begin(walks),
         });
@@ -196,7 +197,10 @@ mod tests {
         let walks = (&stands(0.0), &walk);
         asked
             .iter()
-            .map(|&(pair, at)| pairs.db(&PROPAGATION, redrawn, &draws, (pair, ms(at)), walks))
+            .map(|&((a, b), at)| {
+                let pair = (RadioIndex(a), RadioIndex(b));
+                pairs.db(&PROPAGATION, redrawn, &draws, (pair, ms(at)), walks)
+            })
             .collect()
     }
 
@@ -259,7 +263,8 @@ mod tests {
             &[(Point::new(1e6, 0.0), 5000.0, Span::ZERO)],
         );
         let walks = (&stands(0.0), &walk);
-        let mut db = |step: u64| pairs.db(&PROPAGATION, redrawn, &draws, ((0, 1), ms(step)), walks);
+        let pair = (RadioIndex(0), RadioIndex(1));
+        let mut db = |step: u64| pairs.db(&PROPAGATION, redrawn, &draws, (pair, ms(step)), walks);
         // Steps of 5 m: after one exp(-1/4) = 0.7788, after four exp(-1) = 0.3679, after none 1.
         let walk: Vec<f64> = (0..100_000).map(&mut db).collect();
         let mean_of = |lag: usize| {

@@ -3,6 +3,7 @@
 
 use super::radio::{AT_WORK, Attempt, Function, FunctionIndex, Radio};
 use crate::link::wifi::config::Freezing;
+use crate::link::wifi::index::RadioIndex;
 use crate::link::wifi::medium::ear::Ear;
 use crate::link::wifi::phy::Timing;
 use roamsim_engine::Time;
@@ -16,7 +17,7 @@ pub struct Rules {
 
 impl Radio {
     /// When the countdown of one of its functions goes on, if the medium stays idle. It has this number.
-    pub fn resumes(&self, function: &Function, number: usize, ear: &Ear, rules: &Rules) -> Time {
+    pub fn resumes(&self, function: &Function, number: RadioIndex, ear: &Ear, rules: &Rules) -> Time {
         let (difs, own_ifs) = (rules.timing.difs, function.access.ifs);
         // Who sent in the last busy period has not received anything that it could have misunderstood.
         let ifs = if self.sent.1 > ear.busy_since { difs } else { ear.ifs };
@@ -29,7 +30,8 @@ impl Radio {
     }
 
     /// When it may send, if the medium stays idle; `None` where it has nothing to send, or is at it.
-    pub fn access_time(&self, number: usize, ear: &Ear, rules: &Rules) -> Option<Time> {
+    #[inline(always)]
+    pub fn access_time(&self, number: RadioIndex, ear: &Ear, rules: &Rules) -> Option<Time> {
         if self.attempt != Attempt::None || ear.heard > 0 {
             return None;
         }
@@ -47,7 +49,7 @@ impl Radio {
     pub fn access_time_of(
         &self,
         function: &Function,
-        number: usize,
+        number: RadioIndex,
         ear: &Ear,
         rules: &Rules,
     ) -> Option<Time> {
@@ -64,7 +66,7 @@ impl Radio {
         &mut self,
         place: FunctionIndex,
         now: Time,
-        number: usize,
+        number: RadioIndex,
         ear: &Ear,
         rules: &Rules,
     ) -> bool {
@@ -88,7 +90,7 @@ impl Radio {
     }
 
     /// The countdowns of all its functions stop; whether it has anything to send, or to count.
-    pub fn freeze_all(&mut self, now: Time, number: usize, ear: &Ear, rules: &Rules) -> bool {
+    pub fn freeze_all(&mut self, now: Time, number: RadioIndex, ear: &Ear, rules: &Rules) -> bool {
         let mut stays = self.attempt != Attempt::None;
         if !stays {
             stays = self.freeze(AT_WORK, now, number, ear, rules);
@@ -100,12 +102,12 @@ impl Radio {
     }
 
     /// The countdown of one of its functions stops; whether that has anything to send, or to count.
-    #[inline]
+    #[inline(always)]
     pub fn freeze(
         &mut self,
         place: FunctionIndex,
         now: Time,
-        number: usize,
+        number: RadioIndex,
         ear: &Ear,
         rules: &Rules,
     ) -> bool {

@@ -9,6 +9,7 @@
 //! has something new to send, or is excepted from the NAV. Its countdown is its own then. It joins the others
 //! when the medium next becomes busy.
 
+use crate::link::wifi::index::{ByRadio, RadioIndex};
 use std::collections::BTreeSet;
 
 /// The radios that are listed: those that count together, and those that stand apart.
@@ -18,25 +19,25 @@ pub struct Countdowns {
     passed: u64,
     /// Those without anything to send and those with it: at which of these slots the countdown is over, and
     /// the radio.
-    together: [BTreeSet<(u64, usize)>; 2],
+    together: [BTreeSet<(u64, RadioIndex)>; 2],
     /// By radio, the same of those who count together.
-    over_at: Vec<Option<u64>>,
-    pub apart: Vec<usize>,
+    over_at: ByRadio<Option<u64>>,
+    pub apart: Vec<RadioIndex>,
 }
 
 impl Countdowns {
     pub fn new(radios: usize) -> Countdowns {
-        Countdowns { over_at: vec![None; radios], ..Countdowns::default() }
+        Countdowns { over_at: vec![None; radios].into(), ..Countdowns::default() }
     }
 
     /// Whether a radio counts together with others.
     #[inline(always)]
-    pub fn has(&self, number: usize) -> bool {
+    pub fn has(&self, number: RadioIndex) -> bool {
         self.over_at[number].is_some()
     }
 
     /// Takes a radio out of those who count together: the slots that it has left.
-    pub fn leave(&mut self, number: usize) -> Option<u32> {
+    pub fn leave(&mut self, number: RadioIndex) -> Option<u32> {
         let over_at = self.over_at.get_mut(number)?.take()?;
         self.together.iter_mut().any(|all| all.remove(&(over_at, number)));
         Some(self.left(over_at))
@@ -47,7 +48,7 @@ impl Countdowns {
     }
 
     /// A radio joins those who count together, with so many slots left.
-    pub fn join(&mut self, number: usize, left: u32, has_something: bool) {
+    pub fn join(&mut self, number: RadioIndex, left: u32, has_something: bool) {
         let over_at = self.passed + u64::from(left);
         self.over_at[number] = Some(over_at);
         self.together[usize::from(has_something)].insert((over_at, number));
@@ -55,13 +56,13 @@ impl Countdowns {
 
     /// Of those who have something to send, the first whose countdown will be over, and the slots that it has
     /// left.
-    pub fn first(&self) -> Option<(usize, u32)> {
+    pub fn first(&self) -> Option<(RadioIndex, u32)> {
         self.together[1].first().map(|&(over_at, number)| (number, self.left(over_at)))
     }
 
     /// So many slots pass for all. Whose countdown is over leaves, and is told of, with whether it has
     /// something to send: first those who have not.
-    pub fn pass(&mut self, slots: u64, mut is_over: impl FnMut(usize, bool)) {
+    pub fn pass(&mut self, slots: u64, mut is_over: impl FnMut(RadioIndex, bool)) {
         let by = self.passed + slots;
         for has_something in [false, true] {
             let all = &mut self.together[usize::from(has_something)];
@@ -83,7 +84,7 @@ impl Countdowns {
 
     /// The slots that a radio has left that counts together with others.
     #[cfg(test)]
-    pub fn slots(&self, number: usize) -> Option<u32> {
+    pub fn slots(&self, number: RadioIndex) -> Option<u32> {
         self.over_at[number].map(|over_at| self.left(over_at))
     }
 }
@@ -117,7 +118,7 @@ mod tests {
                 cell.handle_timeout(cx);
             }
             for frame in cell.medium.on_air.iter().filter(|frame| frame.number >= seen) {
-                frames.push(format!("{now:?} {:?} {}>{}", frame.kind, frame.from, frame.to));
+                frames.push(format!("{now:?} {:?} {}>{}", frame.kind, frame.from.0, frame.to.0));
             }
             seen = cell.medium.frames;
             ends.extend(std::iter::from_fn(|| cell.poll_delivery(now)).map(|(to, _)| (now, to.0)));

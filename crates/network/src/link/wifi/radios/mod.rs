@@ -23,8 +23,9 @@ use self::radio::{Attempt, FunctionIndex, Radio};
 use self::turns::Turns;
 use super::agenda::{Agenda, Step};
 use super::config::CellConfig;
+use super::index::RadioIndex;
 use super::medium::frame::Frame;
-use super::medium::{EarIndex, Medium};
+use super::medium::{EarIndex, Medium, SHARED_EAR};
 use super::watched::{Watched, are_few};
 use roamsim_engine::{Span, Time};
 use std::ops::{Index, IndexMut};
@@ -32,19 +33,19 @@ use std::ops::{Index, IndexMut};
 /// The radios of a medium: first those of the access points, in the order of the cells.
 #[derive(Debug)]
 pub struct Radios {
-    all: Watched<Radio>,
+    all: Watched<RadioIndex, Radio>,
     /// Those that count down, or have something to send.
-    pub listed: Vec<usize>,
+    pub listed: Vec<RadioIndex>,
     /// The same where all share one ear and have one function each, so that most of them count together.
     pub countdowns: Option<Box<Countdowns>>,
     /// When each may send, where each has an ear of its own.
     turns: Option<Box<Turns>>,
     /// Stations that want to leave their channels.
-    departing: Vec<usize>,
+    departing: Vec<RadioIndex>,
     /// When the next one gets the medium, unless a step of the agenda comes first.
     pub next_access: Option<Time>,
     /// Categories of radios whose countdowns were over together with that of a higher one.
-    collided: Vec<(usize, usize)>,
+    collided: Vec<(RadioIndex, usize)>,
     /// The shortest space before contention.
     least_ifs: Span,
     rules: Rules,
@@ -78,12 +79,16 @@ impl Radios {
         self.all.len()
     }
 
+    pub fn numbers(&self) -> impl Iterator<Item = RadioIndex> + use<> {
+        (0..self.all.len()).map(RadioIndex)
+    }
+
     pub fn iter(&self) -> std::slice::Iter<'_, Radio> {
         self.all.iter()
     }
 
     /// A radio has something to send, or to count.
-    pub fn list(&mut self, radio: usize) {
+    pub fn list(&mut self, radio: RadioIndex) {
         if self.all[radio].listed_at.is_none() {
             self.all[radio].listed_at = Some(self.listed.len());
             self.listed.push(radio);
@@ -94,7 +99,7 @@ impl Radios {
     }
 
     /// Takes a radio out of the list.
-    fn unlist_one(&mut self, number: usize) {
+    fn unlist_one(&mut self, number: RadioIndex) {
         let Some(place) = self.all[number].listed_at.take() else { return };
         self.listed.swap_remove(place);
         if let Some(&moved) = self.listed.get(place) {
@@ -103,7 +108,7 @@ impl Radios {
     }
 
     /// A packet comes to one of a radio's functions, which has none.
-    pub fn first_packet(&mut self, now: Time, number: usize, place: FunctionIndex, medium: &mut Medium) {
+    pub fn first_packet(&mut self, now: Time, number: RadioIndex, place: FunctionIndex, medium: &mut Medium) {
         self.stand_apart(number);
         let undecided =
             self.all[number].begin_to_contend(place, now, number, medium.ear(number), &self.rules);
@@ -114,7 +119,8 @@ impl Radios {
     }
 
     /// When a radio may send, if the medium stays idle; `None` where it has nothing to send, or is at it.
-    fn access_time(&self, number: usize, medium: &Medium) -> Option<Time> {
+    #[inline(always)]
+    fn access_time(&self, number: RadioIndex, medium: &Medium) -> Option<Time> {
         self.all[number].access_time(number, medium.ear(number), &self.rules)
     }
 
@@ -133,8 +139,10 @@ impl Radios {
             }
             match &self.countdowns {
                 Some(countdowns) => {
-                    let apart =
-                        countdowns.apart.iter().filter_map(|&number| self.access_time(number, medium));
+                    let ear = medium.at(SHARED_EAR);
+                    let access_time =
+                        |&number: &RadioIndex| self.all[number].access_time(number, ear, &self.rules);
+                    let apart = countdowns.apart.iter().filter_map(access_time);
                     apart.chain(self.access_together(countdowns, medium)).min()
                 }
                 None => self.listed.iter().filter_map(|&number| self.access_time(number, medium)).min(),
@@ -144,7 +152,7 @@ impl Radios {
 
     /// Looks who gets the medium next, when one radio that had nothing to send has something: nobody else's
     /// time changes.
-    pub fn plan_with(&mut self, number: usize, medium: &mut Medium, agenda: &Agenda) {
+    pub fn plan_with(&mut self, number: RadioIndex, medium: &mut Medium, agenda: &Agenda) {
         if self.countdowns.is_none() {
             return self.plan(medium, agenda);
         }
@@ -167,7 +175,6 @@ impl Radios {
     /// When the first radio may send.
     fn first_turn(&mut self, medium: &mut Medium) -> Option<Time> {
         let mut turns = self.turns.take()?;
-        // An ear has the number of its radio.
         while let Some(radio) = self.all.next_change().or_else(|| medium.next_changed_ear()) {
             let listed = self.all[radio].listed_at.is_some();
             turns.set(radio, if listed { self.access_time(radio, medium) } else { None });
@@ -182,7 +189,7 @@ impl Radios {
     }
 
     /// Those whose turn it is, in the order of the list.
-    fn due_by(&mut self, now: Time, medium: &mut Medium, due: &mut Vec<usize>) {
+    fn due_by(&mut self, now: Time, medium: &mut Medium, due: &mut Vec<RadioIndex>) {
         self.first_turn(medium);
         let Some(turns) = &self.turns else { return };
         due.extend(turns.due_by(now));
@@ -191,13 +198,14 @@ impl Radios {
 
     /// Those whose countdown ends now. They begin whatever begins at the same instant, of which they cannot
     /// know.
-    pub fn choose_winners(&mut self, now: Time, medium: &mut Medium, winners: &mut Vec<usize>) {
+    pub fn choose_winners(&mut self, now: Time, medium: &mut Medium, winners: &mut Vec<RadioIndex>) {
         if self.countdowns.is_some() {
             self.over_by(now, medium, winners);
         } else if self.turns.is_some() {
             self.due_by(now, medium, winners);
         } else {
-            let ends_now = |&number: &usize| self.access_time(number, medium).is_some_and(|time| time <= now);
+            let ends_now =
+                |&number: &RadioIndex| self.access_time(number, medium).is_some_and(|time| time <= now);
             winners.extend(self.listed.iter().copied().filter(ends_now));
         }
         for &number in winners.iter() {
@@ -213,7 +221,7 @@ impl Radios {
 
     /// Of the categories of a radio whose countdowns end now the highest one sends; the others have collided
     /// with it (clause 9.9.1.3).
-    fn highest_wins(&mut self, now: Time, number: usize, medium: &Medium) {
+    fn highest_wins(&mut self, now: Time, number: RadioIndex, medium: &Medium) {
         let (radio, ear) = (&self.all[number], medium.ear(number));
         let times = radio
             .functions()
@@ -268,7 +276,7 @@ impl Radios {
     }
 
     /// The countdowns of a radio stop; whether it has anything to send, or to count.
-    fn freeze_one(&mut self, now: Time, number: usize, medium: &Medium) -> bool {
+    fn freeze_one(&mut self, now: Time, number: RadioIndex, medium: &Medium) -> bool {
         self.all[number].freeze_all(now, number, medium.ear(number), &self.rules)
     }
 
@@ -279,7 +287,7 @@ impl Radios {
     }
 
     /// A radio wants to leave its channel: its packets wait.
-    pub fn wants_to_depart(&mut self, number: usize) {
+    pub fn wants_to_depart(&mut self, number: RadioIndex) {
         self.all[number].blocked = true;
         if !self.departing.contains(&number) {
             self.departing.push(number);
@@ -294,7 +302,7 @@ impl Radios {
         place: &mut usize,
         medium: &Medium,
         agenda: &mut Agenda,
-    ) -> Option<usize> {
+    ) -> Option<RadioIndex> {
         while let Some(&number) = self.departing.get(*place) {
             let radio = &self.all[number];
             let heard_by = |frame: &Frame| frame.heard_by.iter().any(|&(hearer, _)| hearer == number);
@@ -316,7 +324,7 @@ impl Radios {
     }
 
     /// What a radio has in hand is put aside; management frames of the channel that it leaves are of no use.
-    pub fn park(&mut self, now: Time, number: usize, medium: &mut Medium) {
+    pub fn park(&mut self, now: Time, number: RadioIndex, medium: &mut Medium) {
         self.all[number].management.clear();
         for place in self.all[number].places() {
             let function = self.all[number].function_mut(place);
@@ -331,18 +339,18 @@ impl Radios {
     }
 }
 
-impl Index<usize> for Radios {
+impl Index<RadioIndex> for Radios {
     type Output = Radio;
 
     #[inline(always)]
-    fn index(&self, number: usize) -> &Radio {
+    fn index(&self, number: RadioIndex) -> &Radio {
         &self.all[number]
     }
 }
 
-impl IndexMut<usize> for Radios {
+impl IndexMut<RadioIndex> for Radios {
     #[inline(always)]
-    fn index_mut(&mut self, number: usize) -> &mut Radio {
+    fn index_mut(&mut self, number: RadioIndex) -> &mut Radio {
         &mut self.all[number]
     }
 }

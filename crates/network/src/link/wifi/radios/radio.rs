@@ -5,6 +5,7 @@ use super::account::{CategoryTime, RadioTime};
 use super::edca::Access;
 use super::rate_control::Chain;
 use crate::link::Attachment;
+use crate::link::wifi::index::RadioIndex;
 use crate::link::wifi::management::Management;
 use crate::link::wifi::medium::frame::Kind;
 use crate::packet::Packet;
@@ -16,7 +17,7 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub struct Head {
     /// The radio that it is for, or [`ALL`].
-    pub to: usize,
+    pub to: RadioIndex,
     /// Octets of the frame.
     pub bytes: u32,
     pub rate_bps: u64,
@@ -47,7 +48,7 @@ pub enum Job {
 
 impl Head {
     /// One that has not been sent yet.
-    pub fn new(to: usize, bytes: u32, rate_bps: u64, job: Job) -> Head {
+    pub fn new(to: RadioIndex, bytes: u32, rate_bps: u64, job: Job) -> Head {
         Head {
             to,
             bytes,
@@ -89,7 +90,7 @@ impl Head {
 }
 
 /// Whom a broadcast is for.
-pub const ALL: usize = usize::MAX;
+pub const ALL: RadioIndex = RadioIndex(usize::MAX);
 
 /// What a radio does about its packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,7 +141,7 @@ pub struct Radio {
     /// Those of EDCA that are not.
     pub others: Vec<Function>,
     /// Frames of the MAC's own, which go before packets: what, and to whom.
-    pub management: VecDeque<(Management, usize)>,
+    pub management: VecDeque<(Management, RadioIndex)>,
     /// It is away from its channel, or associated with nobody: packets wait.
     pub blocked: bool,
     pub attempt: Attempt,

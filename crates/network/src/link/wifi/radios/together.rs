@@ -4,13 +4,14 @@ use super::Radios;
 use super::countdowns::Countdowns;
 use super::radio::{AT_WORK, Attempt};
 use crate::link::wifi::config::Freezing;
+use crate::link::wifi::index::RadioIndex;
 use crate::link::wifi::medium::{Medium, SHARED_EAR};
 use roamsim_engine::Time;
 
 impl Radios {
     /// A radio is reckoned by itself until the medium becomes busy the next time.
     #[inline]
-    pub fn stand_apart(&mut self, number: usize) {
+    pub fn stand_apart(&mut self, number: RadioIndex) {
         if let Some(countdowns) = &self.countdowns
             && countdowns.has(number)
         {
@@ -19,7 +20,7 @@ impl Radios {
     }
 
     #[inline(never)]
-    fn part(&mut self, number: usize) {
+    fn part(&mut self, number: RadioIndex) {
         if let Some(countdowns) = &mut self.countdowns
             && let Some(left) = countdowns.leave(number)
         {
@@ -44,9 +45,9 @@ impl Radios {
     }
 
     /// Those whose countdown is over by now, and who have something to send, in the order of the list.
-    pub(super) fn over_by(&mut self, now: Time, medium: &Medium, over: &mut Vec<usize>) {
+    pub(super) fn over_by(&mut self, now: Time, medium: &Medium, over: &mut Vec<RadioIndex>) {
         let Some(countdowns) = &self.countdowns else { return };
-        let is_over = |&number: &usize| self.access_time(number, medium).is_some_and(|time| time <= now);
+        let is_over = |&number: &RadioIndex| self.access_time(number, medium).is_some_and(|time| time <= now);
         over.extend(countdowns.apart.iter().copied().filter(is_over));
         while let Some(countdowns) = &self.countdowns
             && self.access_together(countdowns, medium).is_some_and(|time| time <= now)
@@ -104,7 +105,7 @@ impl Radios {
     }
 
     /// Takes radios out of the list, in its order: the last of it moves up to each place that falls free.
-    fn unlist(&mut self, mut done: Vec<usize>) {
+    fn unlist(&mut self, mut done: Vec<RadioIndex>) {
         while let Some(next) = (0..done.len()).min_by_key(|&next| self.all[done[next]].listed_at) {
             let number = done.swap_remove(next);
             self.unlist_one(number);
@@ -115,19 +116,19 @@ impl Radios {
 #[cfg(test)]
 impl Radios {
     /// When the countdown of a radio's function at work goes on.
-    pub fn resumes(&self, number: usize, medium: &Medium) -> Time {
+    pub fn resumes(&self, number: RadioIndex, medium: &Medium) -> Time {
         let radio = &self.all[number];
         radio.resumes(&radio.own, number, medium.ear(number), &self.rules)
     }
 
     /// The slots that a radio has left.
-    pub fn slots(&self, number: usize) -> Option<u32> {
+    pub fn slots(&self, number: RadioIndex) -> Option<u32> {
         let together = self.countdowns.as_ref().and_then(|countdowns| countdowns.slots(number));
         together.or(self.all[number].own.backoff_slots)
     }
 
     /// Gives a radio another countdown.
-    pub fn set_slots(&mut self, number: usize, slots: Option<u32>) {
+    pub fn set_slots(&mut self, number: RadioIndex, slots: Option<u32>) {
         self.stand_apart(number);
         self.all[number].own.backoff_slots = slots;
     }

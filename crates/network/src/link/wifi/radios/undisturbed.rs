@@ -2,13 +2,14 @@
 
 use super::airtime::FrameTime;
 use crate::link::Attachment;
+use crate::link::wifi::index::RadioIndex;
 use roamsim_engine::Time;
 
 /// A radio that nobody disturbs, and its exchange.
 #[derive(Clone, Copy, Debug)]
 pub struct Undisturbed {
-    pub number: usize,
-    pub to: usize,
+    pub number: RadioIndex,
+    pub to: RadioIndex,
     pub from: Attachment,
     pub stage: Stage,
     /// When that is over.

@@ -11,6 +11,7 @@ use super::station::State;
 use super::{Associations, Wish};
 use crate::link::indication::LinkEvent;
 use crate::link::wifi::agenda::Agenda;
+use crate::link::wifi::index::RadioIndex;
 use crate::link::wifi::management::Management;
 use crate::link::wifi::radios::account::RadioTime;
 use roamsim_engine::Time;
@@ -20,7 +21,7 @@ impl Associations {
     pub(super) fn ask(
         &mut self,
         now: Time,
-        radio: usize,
+        radio: RadioIndex,
         (to, authenticated, asked): (MemberIndex, bool, u32),
         agenda: &mut Agenda,
     ) -> Wish {
@@ -33,27 +34,33 @@ impl Associations {
             true => Management::AssociationRequest { again },
         };
         self.set_timer(radio, until, agenda);
-        Wish::Send(what, self.members[to].cell)
+        Wish::Send(what, self.members[to].cell.access_point())
     }
 
-    /// The access point of a cell has answered a station's request for authentication.
-    pub fn is_authenticated(&mut self, now: Time, radio: usize, cell: usize, agenda: &mut Agenda) -> Wish {
+    /// An access point has answered a station's request for authentication.
+    pub fn is_authenticated(
+        &mut self,
+        now: Time,
+        radio: RadioIndex,
+        access_point: RadioIndex,
+        agenda: &mut Agenda,
+    ) -> Wish {
         let Some(station) = self.station(radio) else { return Wish::Nothing };
         if let State::Joining { to, authenticated: false, .. } = station.state
-            && self.members[to].cell == cell
+            && self.members[to].cell.access_point() == access_point
         {
             return self.ask(now, radio, (to, true, 0), agenda);
         }
         Wish::Nothing
     }
 
-    /// The access point of a cell has answered a station's request for association. What the radio did until
+    /// An access point has answered a station's request for association. What the radio did until
     /// now it did as the member that the station was.
     pub fn is_associated(
         &mut self,
         now: Time,
-        radio: usize,
-        cell: usize,
+        radio: RadioIndex,
+        access_point: RadioIndex,
         time: &mut RadioTime,
         agenda: &mut Agenda,
     ) -> Wish {
@@ -61,7 +68,7 @@ impl Associations {
             return Wish::Nothing;
         };
         let State::Joining { to, authenticated: true, .. } = station.state else { return Wish::Nothing };
-        if self.members[to].cell != cell {
+        if self.members[to].cell.access_point() != access_point {
             return Wish::Nothing;
         }
         station.state = State::Associated;
@@ -83,17 +90,17 @@ impl Associations {
 
     /// An access point hears from a station that they are not associated; by now they may be, when the frame
     /// had to wait.
-    pub fn is_disassociated(&mut self, radio: usize, cell: usize) {
+    pub fn is_disassociated(&mut self, radio: RadioIndex, access_point: RadioIndex) {
         let members = &self.members;
         let Some(station) = self.stations.get_mut(radio).and_then(Option::as_mut) else { return };
-        let listed = station.registered.filter(|&member| members[member].cell == cell);
+        let listed = station.registered.filter(|&member| members[member].cell.access_point() == access_point);
         if listed.is_some() && station.associated != listed {
             station.listed = false;
         }
     }
 
     /// Nobody answers: the cell is lost, and others are looked for.
-    pub(super) fn fail_to_join(&mut self, now: Time, radio: usize, to: MemberIndex) -> Wish {
+    pub(super) fn fail_to_join(&mut self, now: Time, radio: RadioIndex, to: MemberIndex) -> Wish {
         if let Some(station) = self.station_mut(radio) {
             station.forget(to);
         }

@@ -4,6 +4,7 @@ use crate::link::Attachment;
 use crate::link::stations::account::{Path, Toward};
 use crate::link::stations::confidence::Confidence;
 use crate::link::wifi::config::{BeaconConfig, Bss, CellConfig};
+use crate::link::wifi::index::{ByCell, ByRadio, CellIndex, RadioIndex};
 use crate::link::wifi::radios::account::RadioTime;
 use crate::link::wifi::radios::radio::ALL;
 use std::ops::{Index, IndexMut, Range};
@@ -72,8 +73,8 @@ impl IndexMut<MemberIndex> for Members {
 /// A station in a cell.
 #[derive(Clone, Debug)]
 pub struct Member {
-    pub cell: usize,
-    pub radio: usize,
+    pub cell: CellIndex,
+    pub radio: RadioIndex,
     /// The access point's sub-interface to the station.
     pub down: Attachment,
     /// The station's interface.
@@ -88,9 +89,9 @@ pub struct Member {
 #[derive(Clone, Copy, Debug)]
 pub struct Way {
     /// The radio that sends them.
-    pub from: usize,
+    pub from: RadioIndex,
     /// The one that gets them, or [`ALL`].
-    pub to: usize,
+    pub to: RadioIndex,
     /// Where they arrive; a broadcast arrives at all members of its cell.
     pub opposite: Attachment,
     pub rate_bps: u64,
@@ -102,13 +103,13 @@ pub struct Way {
 /// All cells of a medium.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
-    pub cells: Vec<CellPlace>,
+    pub cells: ByCell<CellPlace>,
     pub members: Members,
     pub ways: Vec<Way>,
     /// By radio, access points first: the channel that it is on at first.
-    pub channels: Vec<u8>,
+    pub channels: ByRadio<u8>,
     /// By radio, the attachments that it sends from, in ascending order.
-    pub attachments: Vec<Vec<u32>>,
+    pub attachments: ByRadio<Vec<u32>>,
 }
 
 impl Layout {
@@ -117,17 +118,19 @@ impl Layout {
     pub fn new(config: &CellConfig, bsses: &[Bss], stations: usize) -> Layout {
         let mut layout = Layout {
             channels: bsses.iter().map(|bss| bss.channel).chain((0..stations).map(|_| 0)).collect(),
-            attachments: vec![Vec::new(); bsses.len() + stations],
+            attachments: vec![Vec::new(); bsses.len() + stations].into(),
             ..Layout::default()
         };
-        for (cell, bss) in bsses.iter().enumerate() {
+        for (cell, bss) in (0..).map(CellIndex).zip(bsses) {
+            let access_point = cell.access_point();
+            let radio_of = |station: usize| RadioIndex(bsses.len() + station);
             let first = layout.ways.len() as u32;
             let member = layout.members.len() as u32;
             let count = bss.stations.len() as u32;
             let place = CellPlace { first, members: member..member + count, beacons: bss.beacons };
             if let Some(opposite) = place.broadcast() {
                 layout.ways.push(Way {
-                    from: cell,
+                    from: access_point,
                     to: ALL,
                     opposite,
                     rate_bps: config.basic_rates_bps.first().copied().unwrap_or_default(),
@@ -142,14 +145,15 @@ impl Layout {
                 (member..).map(MemberIndex).zip(0..).zip(bss.stations.iter().zip(rates_bps))
             };
             for ((member, n), (&station, &rate_bps)) in pairs() {
-                let (to, opposite) = (bsses.len() + station, ends(n).1);
-                layout.ways.push(Way { from: cell, to, opposite, rate_bps, member, toward: Toward::Station });
+                let (to, opposite) = (radio_of(station), ends(n).1);
+                let (from, toward) = (access_point, Toward::Station);
+                layout.ways.push(Way { from, to, opposite, rate_bps, member, toward });
                 layout.channels[to] = bss.channel;
             }
             for ((member, n), (&station, &rate_bps)) in pairs() {
-                let (from, opposite) = (bsses.len() + station, ends(n).0);
-                let toward = Toward::BaseStation;
-                layout.ways.push(Way { from, to: cell, opposite, rate_bps, member, toward });
+                let (from, opposite) = (radio_of(station), ends(n).0);
+                let (to, toward) = (access_point, Toward::BaseStation);
+                layout.ways.push(Way { from, to, opposite, rate_bps, member, toward });
                 let (down, up) = ends(n);
                 layout.members.0.push(Member {
                     cell,
@@ -182,6 +186,9 @@ mod tests {
         let layout = Layout::new(&crate::link::wifi::tests::config(10_000), &vec![bss; 10], 1000);
         assert_eq!(layout.ways.len(), 20_000);
         assert_eq!(layout.attachments.iter().map(Vec::len).sum::<usize>(), 20_000);
-        assert_eq!(layout.attachments[10 + 7], (0..10).map(|cell| cell * 2000 + 1007).collect::<Vec<u32>>());
+        assert_eq!(
+            layout.attachments[RadioIndex(10 + 7)],
+            (0..10).map(|cell| cell * 2000 + 1007).collect::<Vec<u32>>()
+        );
     }
 }

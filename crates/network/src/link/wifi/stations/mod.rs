@@ -13,6 +13,7 @@ pub mod station;
 use self::layout::{CellPlace, MemberIndex, Members, Way};
 use self::station::{State, Station};
 use super::agenda::{Agenda, Step};
+use super::index::{ByCell, ByRadio, CellIndex, RadioIndex};
 use super::loss::{Losses, Of};
 use super::management::Management;
 use super::radios::radio::ALL;
@@ -33,18 +34,18 @@ pub enum Wish {
     /// To go on with its packets.
     Resume,
     /// To send a management frame.
-    Send(Management, usize),
+    Send(Management, RadioIndex),
 }
 
 /// Cells and stations, and who is associated with whom.
 #[derive(Debug)]
 pub struct Associations {
-    pub cells: Vec<CellPlace>,
+    pub cells: ByCell<CellPlace>,
     pub members: Members,
     /// By attachment.
     pub ways: Vec<Way>,
     /// By radio: those that find their access point.
-    pub stations: Vec<Option<Station>>,
+    pub stations: ByRadio<Option<Station>>,
     /// Whether any is one, or any cell has beacons.
     pub has_paths: bool,
     pub phases: Phases,
@@ -56,10 +57,10 @@ pub struct Associations {
 impl Associations {
     /// Nobody is associated.
     pub fn new(
-        cells: Vec<CellPlace>,
+        cells: ByCell<CellPlace>,
         members: Members,
         ways: Vec<Way>,
-        stations: Vec<Option<Station>>,
+        stations: ByRadio<Option<Station>>,
     ) -> Associations {
         Associations {
             has_paths: stations.iter().any(Option::is_some)
@@ -80,15 +81,20 @@ impl Associations {
         &self.ways[from.0 as usize]
     }
 
-    pub fn station(&self, radio: usize) -> Option<&Station> {
+    /// The cell of an access point's radio.
+    pub fn cell_of(&self, radio: RadioIndex) -> Option<CellIndex> {
+        radio.cell(self.cells.len())
+    }
+
+    pub fn station(&self, radio: RadioIndex) -> Option<&Station> {
         self.stations.get(radio)?.as_ref()
     }
 
-    pub fn station_mut(&mut self, radio: usize) -> Option<&mut Station> {
+    pub fn station_mut(&mut self, radio: RadioIndex) -> Option<&mut Station> {
         self.stations.get_mut(radio)?.as_mut()
     }
 
-    fn set_timer(&mut self, radio: usize, at: Time, agenda: &mut Agenda) {
+    fn set_timer(&mut self, radio: RadioIndex, at: Time, agenda: &mut Agenda) {
         let Some(station) = self.station_mut(radio) else { return };
         station.timer += 1;
         agenda.put(at, Step::Station(radio, station.timer));
@@ -103,7 +109,7 @@ impl Associations {
         self.indications.push_back((now, Indication { at, event }));
     }
 
-    fn set_state(&mut self, now: Time, radio: usize, state: State) {
+    fn set_state(&mut self, now: Time, radio: RadioIndex, state: State) {
         if let Some(station) = self.station_mut(radio) {
             station.state = state;
         }
@@ -111,7 +117,7 @@ impl Associations {
     }
 
     /// The state of a station is another one: what its radio does is logged.
-    fn note_phase(&mut self, now: Time, radio: usize) {
+    fn note_phase(&mut self, now: Time, radio: RadioIndex) {
         let Some(station) = self.station(radio) else { return };
         let up = |member: MemberIndex| self.members[member].up;
         let phase = match station.state {
@@ -122,7 +128,7 @@ impl Associations {
             State::Joining { to, authenticated: false, .. } => Some((Phase::Authentication, up(to), false)),
             State::Joining { to, authenticated: true, .. } => Some((Phase::Association, up(to), false)),
         };
-        self.phases.enter(now, radio, phase);
+        self.phases.enter(now, radio.0, phase);
     }
 
     /// Whether a packet from an attachment, or an attempt at it, is lost beside the radio.
@@ -142,7 +148,7 @@ impl Associations {
     }
 
     /// Whether two ends are associated, as one of them knows it: the access point, or the station.
-    fn is_associated_by(&self, from: Attachment, access_point: impl Fn(&Way, usize) -> bool) -> bool {
+    fn is_associated_by(&self, from: Attachment, access_point: impl Fn(&Way, RadioIndex) -> bool) -> bool {
         let way = self.way(from);
         if !self.has_paths || way.to == ALL {
             return true;

@@ -14,18 +14,19 @@ use super::{Associations, Wish};
 use crate::link::indication::LinkEvent;
 use crate::link::wifi::agenda::Agenda;
 use crate::link::wifi::config::Scan;
+use crate::link::wifi::index::{ByRadio, RadioIndex};
 use roamsim_engine::Time;
 
 impl Associations {
     /// Looks at all channels, from the first on.
-    pub fn begin_scan(&mut self, now: Time, radio: usize) -> Wish {
+    pub fn begin_scan(&mut self, now: Time, radio: RadioIndex) -> Wish {
         if let Some(station) = self.station_mut(radio) {
             station.scan = (now, None);
         }
         self.scan_next(now, radio, 0)
     }
 
-    pub(super) fn scan_next(&mut self, now: Time, radio: usize, place: usize) -> Wish {
+    pub(super) fn scan_next(&mut self, now: Time, radio: RadioIndex, place: usize) -> Wish {
         self.set_state(now, radio, State::Scanning(place, Stage::Leaving));
         Wish::Depart
     }
@@ -35,8 +36,8 @@ impl Associations {
     pub fn departs(
         &mut self,
         now: Time,
-        radio: usize,
-        channels: &[u8],
+        radio: RadioIndex,
+        channels: &ByRadio<u8>,
         agenda: &mut Agenda,
     ) -> (Option<u8>, Wish) {
         let Some(station) = self.station(radio) else { return (None, Wish::Nothing) };
@@ -57,7 +58,7 @@ impl Associations {
                 (Some(channel), Wish::Nothing)
             }
             State::Joining { to, authenticated, asked } => {
-                let channel = channels[self.members[to].cell];
+                let channel = channels[self.members[to].cell.access_point()];
                 (Some(channel), self.ask(now, radio, (to, authenticated, asked), agenda))
             }
             _ => (None, Wish::Nothing),
@@ -65,7 +66,7 @@ impl Associations {
     }
 
     /// A station's probe request is over.
-    pub fn has_probed(&mut self, now: Time, radio: usize, agenda: &mut Agenda) {
+    pub fn has_probed(&mut self, now: Time, radio: RadioIndex, agenda: &mut Agenda) {
         let Some(station) = self.station(radio) else { return };
         if let State::Scanning(place, Stage::Probing) = station.state {
             let until = now + station.config.min_channel_time;
@@ -78,8 +79,8 @@ impl Associations {
     fn end_scan(
         &mut self,
         now: Time,
-        radio: usize,
-        channels: &[u8],
+        radio: RadioIndex,
+        channels: &ByRadio<u8>,
         agenda: &mut Agenda,
     ) -> (Option<u8>, Wish) {
         let members = &self.members;
@@ -92,7 +93,7 @@ impl Associations {
         let mut lost = Vec::new();
         for (place, known) in station.known.iter().enumerate() {
             let member = station.members[place];
-            let channel = channels[members[member].cell];
+            let channel = channels[members[member].cell.access_point()];
             match known {
                 Some(known) if known.at >= begun && !station.is_weak(place) => {
                     fresh.push((place, known.signal_dbm))
@@ -116,7 +117,7 @@ impl Associations {
                 station.state = State::Associated;
                 // What it could not hear it has not missed.
                 station.heard_own = now;
-                let channel = channels[members[own].cell];
+                let channel = channels[members[own].cell.access_point()];
                 self.set_timer(radio, now + self.time_to_lose(radio), agenda);
                 (Some(channel), Wish::Resume)
             }

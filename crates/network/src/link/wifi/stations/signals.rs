@@ -22,6 +22,7 @@ use super::station::{Known, Stage, State};
 use super::{Associations, Wish};
 use crate::link::indication::{LinkDownReason, LinkEvent, LinkGoingDownReason, Quality};
 use crate::link::wifi::agenda::Agenda;
+use crate::link::wifi::index::{ByRadio, CellIndex, RadioIndex};
 use crate::link::wifi::management::Management;
 use crate::link::wifi::medium::ear::Ear;
 use crate::link::wifi::radios::radio::ALL;
@@ -32,9 +33,9 @@ impl Associations {
     pub fn timer(
         &mut self,
         now: Time,
-        (radio, timer): (usize, u64),
+        (radio, timer): (RadioIndex, u64),
         ear: &Ear,
-        channels: &[u8],
+        channels: &ByRadio<u8>,
         agenda: &mut Agenda,
     ) -> Wish {
         let Some(station) = self.station(radio).filter(|station| station.timer == timer) else {
@@ -71,9 +72,9 @@ impl Associations {
     pub fn hears_cell(
         &mut self,
         now: Time,
-        radio: usize,
-        (cell, signal_dbm): (usize, f64),
-        channels: &[u8],
+        radio: RadioIndex,
+        (cell, signal_dbm): (CellIndex, f64),
+        channels: &ByRadio<u8>,
     ) -> Wish {
         let members = &self.members;
         let Some(station) = self.stations.get_mut(radio).and_then(Option::as_mut) else {
@@ -103,7 +104,7 @@ impl Associations {
 
     /// A cell's signal is below the threshold: its association ends, if there is one, and nobody hears of it
     /// any more.
-    fn hears_weak_cell(&mut self, now: Time, radio: usize, place: usize) -> Wish {
+    fn hears_weak_cell(&mut self, now: Time, radio: RadioIndex, place: usize) -> Wish {
         let Some(station) = self.station_mut(radio) else { return Wish::Nothing };
         let member = station.members[place];
         let told = station.known[place].as_mut().is_some_and(|known| std::mem::take(&mut known.told));
@@ -119,7 +120,7 @@ impl Associations {
     }
 
     /// Tells of a cell that a station hears.
-    pub fn tell(&mut self, now: Time, radio: usize, place: usize) {
+    pub fn tell(&mut self, now: Time, radio: RadioIndex, place: usize) {
         let Some(station) = self.station_mut(radio) else { return };
         let member = station.members[place];
         let Some(known) = &mut station.known[place] else { return };
@@ -132,7 +133,7 @@ impl Associations {
     }
 
     /// The power of a station's access point is low, or is so no more.
-    fn judge_signal(&mut self, now: Time, radio: usize, place: usize, channels: &[u8]) -> Wish {
+    fn judge_signal(&mut self, now: Time, radio: RadioIndex, place: usize, channels: &ByRadio<u8>) -> Wish {
         let members = &self.members;
         let Some(station) = self.stations.get_mut(radio).and_then(Option::as_mut) else {
             return Wish::Nothing;
@@ -145,7 +146,7 @@ impl Associations {
         station.going_down = low && (told || known.slope_db_per_s < 0.0);
         let goes = station.going_down;
         let (within, confidence_percent) = station.predict(&known);
-        let channel = channels[members[member].cell];
+        let channel = channels[members[member].cell.access_point()];
         let elsewhere = station.config.channels.iter().any(|&other| other != channel);
         let rested = station.scan.1.is_none_or(|ended| now >= ended + station.config.scan_interval);
         match (told, goes) {
@@ -172,7 +173,7 @@ impl Associations {
     }
 
     /// How long after the last beacon of its access point a station is no longer associated.
-    pub fn time_to_lose(&self, radio: usize) -> Span {
+    pub fn time_to_lose(&self, radio: RadioIndex) -> Span {
         let Some(station) = self.station(radio) else { return Span::ZERO };
         let cell = station.associated.map(|member| self.members[member].cell);
         let beacons = cell.and_then(|cell| self.cells[cell].beacons);
@@ -182,7 +183,7 @@ impl Associations {
 
     /// Looks whether a station has missed too many beacons: of its own access point, and of others on its
     /// channel.
-    fn watch(&mut self, now: Time, radio: usize, channels: &[u8], agenda: &mut Agenda) -> Wish {
+    fn watch(&mut self, now: Time, radio: RadioIndex, channels: &ByRadio<u8>, agenda: &mut Agenda) -> Wish {
         let lost_after = self.time_to_lose(radio);
         let Some(station) = self.station(radio) else { return Wish::Nothing };
         let (Some(own), heard_own) = (station.associated, station.heard_own) else { return Wish::Nothing };
@@ -194,7 +195,7 @@ impl Associations {
             .zip(&station.known)
             .filter(|&(&member, known)| member != own && known.as_ref().is_some_and(silent))
             .map(|(&member, _)| member)
-            .filter(|&member| channels[self.members[member].cell] == channel)
+            .filter(|&member| channels[self.members[member].cell.access_point()] == channel)
             .collect();
         let is_lost = heard_own + lost_after <= now;
         for member in lost {
@@ -211,7 +212,7 @@ impl Associations {
         self.begin_scan(now, radio)
     }
 
-    pub fn lose(&mut self, now: Time, radio: usize, member: MemberIndex, event: LinkEvent) {
+    pub fn lose(&mut self, now: Time, radio: RadioIndex, member: MemberIndex, event: LinkEvent) {
         if let Some(station) = self.station_mut(radio) {
             station.forget(member);
         }
@@ -220,12 +221,12 @@ impl Associations {
 
     /// What a station knows of cells on other channels than its own is too old to be compared with: they are
     /// lost until the next scan.
-    fn forget_other_channels(&mut self, now: Time, radio: usize, channels: &[u8]) {
+    fn forget_other_channels(&mut self, now: Time, radio: RadioIndex, channels: &ByRadio<u8>) {
         let (members, channel) = (&self.members, channels[radio]);
         let Some(station) = self.stations.get_mut(radio).and_then(Option::as_mut) else { return };
         let mut lost = Vec::new();
         for (&member, known) in station.members.iter().zip(&mut station.known) {
-            let elsewhere = channels[members[member].cell] != channel;
+            let elsewhere = channels[members[member].cell.access_point()] != channel;
             if let Some(known) = known.as_mut().filter(|known| elsewhere && known.told) {
                 known.told = false;
                 lost.push(member);

@@ -106,9 +106,9 @@ fn a_station_acknowledges_a_probe_response_before_it_leaves_the_channel() {
         ..station(&[6, 1])
     };
     let mut work = associated(&[6, 1], settings);
-    assert_eq!(work.chosen.get(&2), Some(&0));
+    assert_eq!(work.chosen.get(&RadioIndex(2)), Some(&0));
     work.until(Time::from_ns(2_500_000_000));
-    let probes = work.frames.iter().filter(|frame| frame.2 == 2 && frame.3 == ALL).count();
+    let probes = work.frames.iter().filter(|frame| frame.2 == 2 && frame.3 == ALL.0).count();
     assert!(probes >= 4, "it has scanned again: {probes}");
     assert_eq!(work.cell.radio_time(1).failed_attempts, 0);
 }
@@ -122,53 +122,55 @@ fn a_station_waits_for_the_data_that_it_has_allowed() {
     // The RTS takes 272 us, the CTS 248.
     work.until(at(100_000 + 272 + 10));
     assert_eq!(work.frames.last().map(|frame| frame.1), Some(Kind::Cts));
-    work.cell.begin_scan(at(100_300), 2);
+    work.cell.begin_scan(at(100_300), RadioIndex(2));
     work.until(at(100_000 + 272 + 10 + 248 + 10 + 399 + 10 + 248));
     assert_eq!((work.delivered, work.cell.radio_time(0).failed_attempts), (1, 0));
-    assert_eq!(work.cell.medium.channels[2], 1);
+    assert_eq!(work.cell.medium.channels[RadioIndex(2)], 1);
     // It stays 100 + 544 + 10,240 us on the first channel.
     work.until(at(115_000));
-    assert_eq!(work.cell.medium.channels[2], 6, "{:?}", work.frames);
+    assert_eq!(work.cell.medium.channels[RadioIndex(2)], 6, "{:?}", work.frames);
 }
 
 #[test]
 fn who_wants_to_leave_waits_no_longer_than_the_data_may_take_to_begin() {
     let mut work = associated(&[1, 6], station(&[6, 1]));
     let begun = at(100_000);
-    work.cell.radios[2].invites_until = begun + us(10);
-    work.cell.begin_scan(begun, 2);
+    work.cell.radios[RadioIndex(2)].invites_until = begun + us(10);
+    work.cell.begin_scan(begun, RadioIndex(2));
     work.cell.plan();
     work.until(begun + us(9));
-    assert_eq!(work.cell.medium.channels[2], 1);
+    assert_eq!(work.cell.medium.channels[RadioIndex(2)], 1);
     work.until(begun + us(10));
-    assert_eq!(work.cell.medium.channels[2], 6);
+    assert_eq!(work.cell.medium.channels[RadioIndex(2)], 6);
 }
 
 #[test]
 fn a_beacon_goes_before_the_probe_responses_that_wait() {
     let mut work = associated(&[1], station(&[1]));
     work.frames.clear();
-    (0..3).for_each(|_| work.cell.push_management(at(100_000), 0, Management::ProbeResponse, 1));
-    work.cell.beacon_due(at(100_000), 0);
+    (0..3).for_each(|_| {
+        work.cell.push_management(at(100_000), RadioIndex(0), Management::ProbeResponse, RadioIndex(1))
+    });
+    work.cell.beacon_due(at(100_000), CellIndex(0));
     work.cell.plan();
     work.until(at(110_000));
     let of_access_point: Vec<_> =
         work.frames.iter().filter(|frame| frame.2 == 0).map(|frame| frame.3).collect();
     // The first is in hand already.
-    assert_eq!(of_access_point, [1, ALL, 1, 1]);
+    assert_eq!(of_access_point, [1, ALL.0, 1, 1]);
 }
 
 #[test]
 fn a_frame_that_had_begun_before_the_probe_was_over_keeps_the_channel_busy() {
     for (idle_since, long) in [(at(99_500), true), (at(99_000), false)] {
         let mut work = associated(&[1], station(&[1]));
-        let station = work.cell.associations.stations[1].as_mut().expect("a station");
+        let station = work.cell.associations.stations[RadioIndex(1)].as_mut().expect("a station");
         station.state = State::Scanning(0, Stage::Listening(at(99_000), false));
         let timer = station.timer;
-        let ear = work.cell.medium.ear_mut(1);
+        let ear = work.cell.medium.ear_mut(RadioIndex(1));
         (ear.busy_since, ear.idle_since) = (at(98_000), idle_since);
-        work.cell.station_timer(at(100_024), 1, timer);
-        let state = work.cell.associations.stations[1].as_ref().expect("a station").state;
+        work.cell.station_timer(at(100_024), RadioIndex(1), timer);
+        let state = work.cell.associations.stations[RadioIndex(1)].as_ref().expect("a station").state;
         let listens_on = state == State::Scanning(0, Stage::Listening(at(99_000), true));
         assert_eq!(listens_on, long);
     }
@@ -179,15 +181,15 @@ fn who_comes_to_a_channel_and_finds_it_busy_at_once_draws_a_backoff() {
     let mut work = associated(&[1, 6], station(&[1, 6]));
     let now = at(100_000);
     // Windows without slots would draw none.
-    work.cell.radios[2].own.access.cw_min = 31;
-    work.cell.radios[2].own.cw = 31;
-    work.cell.radios[2].own.backoff_slots = None;
-    work.cell.medium.channels[2] = 6;
-    work.cell.medium.tune(now, 2, 1);
-    work.cell.push_management(now, 2, Management::Authentication, 0);
-    assert_eq!(work.cell.radios[2].own.backoff_slots, None);
-    work.cell.hear(now + us(5), work.cell.medium.ear_of(2), 1_000_000, Kind::Data);
-    assert!(work.cell.radios[2].own.backoff_slots.is_some());
+    work.cell.radios[RadioIndex(2)].own.access.cw_min = 31;
+    work.cell.radios[RadioIndex(2)].own.cw = 31;
+    work.cell.radios[RadioIndex(2)].own.backoff_slots = None;
+    work.cell.medium.channels[RadioIndex(2)] = 6;
+    work.cell.medium.tune(now, RadioIndex(2), 1);
+    work.cell.push_management(now, RadioIndex(2), Management::Authentication, RadioIndex(0));
+    assert_eq!(work.cell.radios[RadioIndex(2)].own.backoff_slots, None);
+    work.cell.hear(now + us(5), work.cell.medium.ear_of(RadioIndex(2)), 1_000_000, Kind::Data);
+    assert!(work.cell.radios[RadioIndex(2)].own.backoff_slots.is_some());
 }
 
 #[test]
@@ -195,16 +197,18 @@ fn a_frame_that_is_put_aside_keeps_its_count_of_attempts() {
     let mut work = associated(&[1], station(&[1]));
     let up = work.cell.associations.members[MemberIndex(0)].up;
     work.send(at(100_000), up, 248);
-    let head = work.cell.radios[1].own.head.as_mut().expect("it contends");
+    let head = work.cell.radios[RadioIndex(1)].own.head.as_mut().expect("it contends");
     head.short_retries = 3;
-    work.cell.radios[1].own.access.cw_min = 31;
-    work.cell.begin_scan(at(100_000), 1);
-    assert!(work.cell.radios[1].own.head.is_none() && work.cell.radios[1].own.cw == 31);
-    work.cell.radios[1].blocked = false;
-    work.cell.resume(at(100_000), 1);
-    assert_eq!(work.cell.radios[1].own.head.as_ref().map(|head| head.short_retries), Some(3));
+    work.cell.radios[RadioIndex(1)].own.access.cw_min = 31;
+    work.cell.begin_scan(at(100_000), RadioIndex(1));
+    assert!(
+        work.cell.radios[RadioIndex(1)].own.head.is_none() && work.cell.radios[RadioIndex(1)].own.cw == 31
+    );
+    work.cell.radios[RadioIndex(1)].blocked = false;
+    work.cell.resume(at(100_000), RadioIndex(1));
+    assert_eq!(work.cell.radios[RadioIndex(1)].own.head.as_ref().map(|head| head.short_retries), Some(3));
     // 31, 63, 127, 255.
-    assert_eq!(work.cell.radios[1].own.cw, 255);
+    assert_eq!(work.cell.radios[RadioIndex(1)].own.cw, 255);
 }
 
 #[test]
@@ -262,7 +266,7 @@ fn going_down(signal_threshold_dbm: Option<f64>) -> (Span, f64, f64) {
             _ => None,
         });
         if let Some(within) = within {
-            let known = work.cell.associations.stations[1]
+            let known = work.cell.associations.stations[RadioIndex(1)]
                 .as_ref()
                 .and_then(|station| station.known[0])
                 .expect("it hears it");
@@ -324,7 +328,7 @@ fn a_scan_comes_no_earlier_than_its_interval_after_the_last_one() {
     let mut work = Work::new(Cell::with_access_points(config(1), ess, streams));
     work.until(Time::from_ns(3_300_000_000));
     let probes: Vec<u64> =
-        work.frames.iter().filter(|frame| frame.3 == ALL && frame.2 == 1).map(|frame| frame.0).collect();
+        work.frames.iter().filter(|frame| frame.3 == ALL.0 && frame.2 == 1).map(|frame| frame.0).collect();
     assert!(probes.len() >= 6, "two a scan: {probes:?}");
     // From the first probe request: an idle access point, the second channel, which is silent, and the
     // request there.
@@ -359,7 +363,7 @@ fn a_reassociation_names_the_access_point_before_in_six_octets_more() {
     let mut work = associated(&[1, 6], station(&[1, 6]));
     let requests = |work: &Work| {
         let of_station = work.frames.iter().filter(|frame| frame.2 == 2 && frame.1 == Kind::Management);
-        of_station.filter(|frame| frame.3 != ALL).map(|frame| frame.0).collect::<Vec<_>>()
+        of_station.filter(|frame| frame.3 != ALL.0).map(|frame| frame.0).collect::<Vec<_>>()
     };
     let answered = |work: &Work, request_ns: u64| {
         let acks = work.frames.iter().filter(|frame| frame.1 == Kind::Ack && frame.2 != 2);
@@ -383,7 +387,7 @@ fn a_cell_on_its_own_channel_is_lost_when_its_beacons_are_missed() {
     ess.places[1] = walk(5.0, 500.0, 1e6, at(500_000));
     let mut work = Work::new(Cell::with_access_points(config(2), ess, streams));
     work.until(at(1_500_000));
-    assert_eq!(work.chosen.get(&2), Some(&0));
+    assert_eq!(work.chosen.get(&RadioIndex(2)), Some(&0));
     let reports = work.named("link_parameters_report");
     let (last_ns, _) = *reports.iter().rfind(|&&(_, member)| member == 1).expect("it was heard");
     let lost = work.named("link_lost");
@@ -480,7 +484,7 @@ fn who_comes_amid_a_frame_may_receive_the_next_one_by_its_ratio() {
         ess.radio = RadioConfig { sinr, ..ess.radio };
         let mut cell = Cell::with_access_points(config(2), ess, streams);
         let send = |cell: &mut Cell, now: Time, from: usize| {
-            cell.push_management(now, from, Management::Beacon, ALL);
+            cell.push_management(now, RadioIndex(from), Management::Beacon, ALL);
             cell.plan();
             while let Some(due) = cell.poll_timeout().filter(|&due| due <= now) {
                 cell.handle_timeout(&mut Context { now: due, random: &mut stream() });
@@ -488,11 +492,14 @@ fn who_comes_amid_a_frame_may_receive_the_next_one_by_its_ratio() {
         };
         send(&mut cell, at(100), 0);
         assert_eq!(cell.medium.on_air.len(), 1);
-        cell.medium.tune(at(101), 2, 6);
-        assert_eq!((cell.medium.ear(2).heard, cell.medium.ear(2).receiving), (1, None));
+        cell.medium.tune(at(101), RadioIndex(2), 6);
+        assert_eq!(
+            (cell.medium.ear(RadioIndex(2)).heard, cell.medium.ear(RadioIndex(2)).receiving),
+            (1, None)
+        );
         send(&mut cell, at(102), 1);
         let second = cell.medium.on_air[1].number;
-        let receives = cell.medium.ear(2).receiving.is_some_and(|(number, _)| number == second);
-        assert_eq!((receives, cell.medium.ear(2).disturbed), (!disturbed, disturbed));
+        let receives = cell.medium.ear(RadioIndex(2)).receiving.is_some_and(|(number, _)| number == second);
+        assert_eq!((receives, cell.medium.ear(RadioIndex(2)).disturbed), (!disturbed, disturbed));
     }
 }

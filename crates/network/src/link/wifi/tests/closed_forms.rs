@@ -91,7 +91,7 @@ fn a_saturated_station_takes_what_the_standard_says_to_the_nanosecond() {
                         delivered += 1;
                         assert_eq!(now, begin + Span::from_us(before_us + data_us), "{what}");
                     }
-                    let radio = &cell.radios[sender];
+                    let radio = &cell.radios[RadioIndex(sender)];
                     match radio.attempt {
                         Attempt::Since(at) => assert_eq!(at, begin, "{what}"),
                         Attempt::None => {
@@ -144,7 +144,7 @@ fn exchanges(config: CellConfig, bytes: u32, exchange_us: u64) {
         while let Some(now) = cell.poll_timeout() {
             work(&mut cell, now);
             delivered += std::iter::from_fn(|| cell.poll_delivery(now)).count();
-            let radio = &cell.radios[from as usize];
+            let radio = &cell.radios[RadioIndex(from as usize)];
             if radio.attempt == Attempt::None {
                 packets += 1;
                 assert_eq!(now, begin + Span::from_us(exchange_us), "packet {packets} from {from}");
@@ -209,7 +209,7 @@ fn each_fragment_and_each_ack_reserves_the_medium_for_the_next_one() {
         while cell.poll_delivery(now).is_some() {
             delivered.push(now.as_ns() / 1000);
         }
-        let nav_us = cell.medium.ear(2).nav.as_ns() / 1000;
+        let nav_us = cell.medium.ear(RadioIndex(2)).nav.as_ns() / 1000;
         if navs.last() != Some(&nav_us) {
             navs.push(nav_us);
         }
@@ -230,10 +230,14 @@ fn a_fragment_without_ack_is_repeated_alone() {
     let mut lost = false;
     while let Some(now) = cell.poll_timeout() {
         work(&mut cell, now);
-        let second = cell.radios[1].own.head.as_ref().is_some_and(|head| head.rest_bytes == 1508 - 2 * 484);
+        let second = cell.radios[RadioIndex(1)]
+            .own
+            .head
+            .as_ref()
+            .is_some_and(|head| head.rest_bytes == 1508 - 2 * 484);
         if second && !lost && !cell.medium.on_air.is_empty() {
             // Something that nobody knows disturbs the second fragment at the access point.
-            cell.medium.ear_mut(0).disturbed = true;
+            cell.medium.ear_mut(RadioIndex(0)).disturbed = true;
             lost = true;
         }
     }
@@ -276,7 +280,7 @@ fn captures_tell_fragments_and_frames_in_dsss() {
     let in_dsss: Vec<_> = frames
         .iter()
         .filter(|frame| frame.format != Format::ErpOfdm)
-        .map(|frame| (frame.from, frame.to))
+        .map(|frame| (frame.from.0, frame.to.map(|to| to.0)))
         .collect();
     assert_eq!(in_dsss, [(1, Some(1)); 2]);
     assert_eq!(frames.len(), 2 * (1 + 2 * 3));
@@ -316,6 +320,6 @@ fn who_asks_to_send_at_1_mbps_waits_for_the_long_preamble_of_the_answer() {
         while let Some(now) = cell.poll_timeout().filter(|&now| now <= until) {
             work(&mut cell, now);
         }
-        assert_eq!((cell.radio_time(1).failed_attempts, cell.radios[1].not_before), (1, until));
+        assert_eq!((cell.radio_time(1).failed_attempts, cell.radios[RadioIndex(1)].not_before), (1, until));
     }
 }

@@ -52,7 +52,7 @@ fn data_frames(cell: &mut Cell, until: Time) -> Vec<(u64, usize, usize)> {
             cell.medium.on_air.iter().filter(|frame| frame.number >= seen && frame.kind == Kind::Data)
         {
             let radio = &cell.radios[frame.from];
-            frames.push((radio.sent.0.as_ns() / 1000, frame.from, radio.own.category));
+            frames.push((radio.sent.0.as_ns() / 1000, frame.from.0, radio.own.category));
         }
         seen = cell.medium.frames;
     }
@@ -77,23 +77,23 @@ fn of_two_categories_of_a_station_the_higher_goes_first_and_the_other_doubles_it
     if let Some(edca) = &mut cell.config.edca {
         edca.stations[1].cw_max = 1023;
     }
-    let place = cell.radios[1].place_of(1);
-    cell.radios[1].function_mut(place).access.cw_max = 1023;
+    let place = cell.radios[RadioIndex(1)].place_of(1);
+    cell.radios[RadioIndex(1)].function_mut(place).access.cw_max = 1023;
     upload(&mut cell, us(1000), 1, 1, 248);
     upload(&mut cell, us(1000), 1, 3, 248);
     // Five slots behind 70 us, and six behind 50.
     for (category, slots) in [(1, 5), (3, 6)] {
-        let place = cell.radios[1].place_of(category);
-        cell.radios[1].function_mut(place).backoff_slots = Some(slots);
+        let place = cell.radios[RadioIndex(1)].place_of(category);
+        cell.radios[RadioIndex(1)].function_mut(place).backoff_slots = Some(slots);
     }
-    cell.medium.ear_mut(0).idle_since = us(1000);
+    cell.medium.ear_mut(RadioIndex(0)).idle_since = us(1000);
     cell.plan();
     assert_eq!(data_frames(&mut cell, us(1180)), [(1170, 1, 3)]);
     let times = cell.category_times(1);
     assert_eq!(times.iter().map(|time| time.internal_collisions).collect::<Vec<_>>(), [0, 1, 0, 0]);
     assert_eq!(times.iter().map(|time| time.attempts).collect::<Vec<_>>(), [0, 0, 0, 1]);
-    let place = cell.radios[1].place_of(1);
-    assert_eq!(cell.radios[1].function(place).cw, 63);
+    let place = cell.radios[RadioIndex(1)].place_of(1);
+    assert_eq!(cell.radios[RadioIndex(1)].function(place).cw, 63);
     assert_eq!(cell.radio_time(1).failed_attempts, 0);
     let rest = data_frames(&mut cell, Time::MAX);
     assert_eq!(rest.iter().map(|&(_, _, category)| category).collect::<Vec<_>>(), [1]);
@@ -104,12 +104,12 @@ fn slots_are_counted_at_their_begin_so_that_one_that_becomes_busy_counts() {
     let mut cell = Cell::new(config(2, [31; 4]), stream);
     for (station, slots) in [(1, 3), (2, 8)] {
         upload(&mut cell, us(1000), station, 3, 248);
-        let place = cell.radios[station as usize].place_of(3);
-        let radio = &mut cell.radios[station as usize];
+        let place = cell.radios[RadioIndex(station as usize)].place_of(3);
+        let radio = &mut cell.radios[RadioIndex(station as usize)];
         radio.put_to_work(place);
         radio.own.backoff_slots = Some(slots);
     }
-    cell.medium.ear_mut(0).idle_since = us(1000);
+    cell.medium.ear_mut(RadioIndex(0)).idle_since = us(1000);
     cell.plan();
     // 1000 + 50 + 60. Three slots have passed, and the fourth begins: four of eight are left, 1767 + 50 + 80.
     assert_eq!(data_frames(&mut cell, Time::MAX), [(1110, 1, 3), (1897, 2, 3)]);
@@ -120,11 +120,11 @@ fn who_waits_longer_does_not_count_slots_that_others_begin_in() {
     let mut cell = Cell::new(config(2, [31; 4]), stream);
     for (station, category, slots) in [(1, 3, 2), (2, 0, 8)] {
         upload(&mut cell, us(1000), station, category, 248);
-        let radio = &mut cell.radios[station as usize];
+        let radio = &mut cell.radios[RadioIndex(station as usize)];
         radio.put_to_work(radio.place_of(category));
         radio.own.backoff_slots = Some(slots);
     }
-    cell.medium.ear_mut(0).idle_since = us(1000);
+    cell.medium.ear_mut(RadioIndex(0)).idle_since = us(1000);
     cell.plan();
     // 1000 + 50 + 40, before the background's 150 us are over; then 1090 + 657 + 150 + 160.
     assert_eq!(data_frames(&mut cell, Time::MAX), [(1090, 1, 3), (2057, 2, 0)]);
@@ -193,8 +193,8 @@ fn a_retry_has_contended_since_the_failure_of_its_own_category() {
     // Best effort at once; 399 us later it waits 222 us for the ACK.
     assert_eq!(data_frames(&mut cell, us(1700)), [(1000, 1, 1)]);
     upload(&mut cell, us(1700), 1, 3, 248);
-    let place = cell.radios[1].place_of(1);
-    cell.radios[1].function_mut(place).backoff_slots = Some(40);
+    let place = cell.radios[RadioIndex(1)].place_of(1);
+    cell.radios[RadioIndex(1)].function_mut(place).backoff_slots = Some(40);
     // Voice as well: a failure at 1700 + 399 + 222. It is repeated at once, and succeeds.
     assert_eq!(data_frames(&mut cell, us(2322)), [(1700, 1, 3), (2321, 1, 3)]);
     cell.associations.losses = None;

@@ -68,7 +68,7 @@ fn timeline(cell: &mut Cell, until: Time) -> Vec<String> {
         cell.handle_timeout(&mut Context { now, random: &mut stream("cell") });
         for frame in cell.medium.on_air.iter().filter(|frame| frame.number >= seen) {
             let at_us = cell.radios[frame.from].sent.0.since(Time::ZERO).as_ns() / 1000;
-            lines.push(format!("{at_us} {:?} {}>{}", frame.kind, frame.from, frame.to));
+            lines.push(format!("{at_us} {:?} {}>{}", frame.kind, frame.from.0, frame.to.0));
         }
         seen = cell.medium.frames;
     }
@@ -77,7 +77,7 @@ fn timeline(cell: &mut Cell, until: Time) -> Vec<String> {
 
 /// When the countdown of a radio goes on.
 fn resumes(cell: &Cell, radio: usize) -> Time {
-    cell.radios.resumes(radio, &cell.medium)
+    cell.radios.resumes(RadioIndex(radio), &cell.medium)
 }
 
 /// Exchanges begun and failed.
@@ -97,7 +97,7 @@ fn a_frame_on_a_silent_medium_goes_at_once() {
     assert_eq!(enqueue(&mut cell, us(1000), from, 248), Ok(()));
     // 192 us and 284 octets at 11 Mb/s: 207 us. Then SIFS, and the ACK of 192 + 56 us.
     assert_eq!(timeline(&mut cell, Time::MAX), ["1000 Data 1>0", "1409 Ack 0>1"]);
-    assert_eq!(cell.medium.ear(0).idle_since, us(1409 + 248));
+    assert_eq!(cell.medium.ear(RadioIndex(0)).idle_since, us(1409 + 248));
     assert_eq!(arrivals(&mut cell), [Attachment(0)]);
     assert_eq!(cell.stats(from, us(9999)).busy, Span::from_us(657));
 }
@@ -110,9 +110,9 @@ fn a_countdown_freezes_while_the_medium_is_busy_and_resumes_after_difs() {
         assert_eq!(enqueue(&mut cell, us(1000), from, 248), Ok(()));
     }
     // They have found the medium idle at the same instant; drawn countdowns take the place of the tie.
-    cell.radios.set_slots(1, Some(3));
-    cell.radios.set_slots(2, Some(8));
-    cell.medium.ear_mut(0).idle_since = us(1000);
+    cell.radios.set_slots(RadioIndex(1), Some(3));
+    cell.radios.set_slots(RadioIndex(2), Some(8));
+    cell.medium.ear_mut(RadioIndex(0)).idle_since = us(1000);
     cell.plan();
     // 1000 + 50 + 60; of the eight slots five are left: 1767 + 50 + 100.
     let lines = timeline(&mut cell, Time::MAX);
@@ -127,27 +127,30 @@ fn two_that_count_down_to_the_same_slot_collide_and_double_their_windows() {
         // The second frame is longer: 192 + (1000 + 36) * 8 / 11 = 946 us.
         let bytes = if station == 2 { 1000 } else { 248 };
         assert_eq!(enqueue(&mut cell, us(1000), from, bytes), Ok(()));
-        cell.radios.set_slots(station as usize, Some(if station == 3 { 20 } else { 5 }));
+        cell.radios.set_slots(RadioIndex(station as usize), Some(if station == 3 { 20 } else { 5 }));
     }
-    cell.medium.ear_mut(0).idle_since = us(1000);
+    cell.medium.ear_mut(RadioIndex(0)).idle_since = us(1000);
     cell.plan();
     // Both begin at 1150. The third has 15 slots left, and waits EIFS, 364 us, from 2096 on.
     assert_eq!(timeline(&mut cell, us(1160)), ["1150 Data 1>0", "1150 Data 2>0"]);
-    assert_eq!(cell.radios.slots(3), Some(15));
+    assert_eq!(cell.radios.slots(RadioIndex(3)), Some(15));
     // The first knows at 1150 + 399 + 222, the second at 2096 + 222.
     assert_eq!(timeline(&mut cell, us(2096 + 222)), [""; 0]);
-    assert_eq!((cell.radios[1].own.cw, cell.radios[2].own.cw), (63, 63));
+    assert_eq!((cell.radios[RadioIndex(1)].own.cw, cell.radios[RadioIndex(2)].own.cw), (63, 63));
     assert_eq!((attempts(&cell, 1), attempts(&cell, 2)), ((1, 1), (1, 1)));
     // DIFS after the end of the longer one for the first; when it has waited for its answer for the second.
     assert_eq!(resumes(&cell, 1), us(2096 + 50));
     assert_eq!(resumes(&cell, 2), us(2096 + 222));
     assert_eq!(resumes(&cell, 3), us(2096 + 364));
-    cell.radios.set_slots(1, Some(40));
-    cell.radios.set_slots(2, Some(50));
+    cell.radios.set_slots(RadioIndex(1), Some(40));
+    cell.radios.set_slots(RadioIndex(2), Some(50));
     cell.plan();
     // 2096 + 364 + 15 * 20: the first has counted (2760 - 2146) / 20 = 30 slots by then, 10 are left.
     assert_eq!(timeline(&mut cell, us(2761)), ["2760 Data 3>0"]);
-    assert_eq!((cell.radios.slots(1), cell.radios.slots(2)), (Some(10), Some(50 - 22)));
+    assert_eq!(
+        (cell.radios.slots(RadioIndex(1)), cell.radios.slots(RadioIndex(2))),
+        (Some(10), Some(50 - 22))
+    );
     timeline(&mut cell, Time::MAX);
     assert_eq!(arrivals(&mut cell).len(), 3);
 }
@@ -158,20 +161,20 @@ fn a_drawn_zero_stays_pending_until_the_medium_has_been_idle_for_long_enough() {
     for station in 1..=3 {
         let from = up(&cell, station);
         assert_eq!(enqueue(&mut cell, us(1000), from, 248), Ok(()));
-        cell.radios.set_slots(station as usize, Some(if station == 3 { 6 } else { 5 }));
+        cell.radios.set_slots(RadioIndex(station as usize), Some(if station == 3 { 6 } else { 5 }));
     }
-    cell.medium.ear_mut(0).idle_since = us(1000);
+    cell.medium.ear_mut(RadioIndex(0)).idle_since = us(1000);
     cell.plan();
     // Both begin at 1150 and end at 1549; they know at 1549 + 222. The third has drawn none to count down.
     timeline(&mut cell, us(1549 + 222));
     for (radio, slots) in [(1, 2), (2, 20), (3, 0)] {
-        cell.radios.set_slots(radio, Some(slots));
+        cell.radios.set_slots(RadioIndex(radio), Some(slots));
     }
     cell.plan();
     // The first resumes at 1771 and begins after two slots, before EIFS is over for the third (1549 + 364),
     // whose countdown of none is not drawn again: DIFS after the ACK (1811 + 399 + 10 + 248) it begins.
     assert_eq!(timeline(&mut cell, us(2468)), ["1811 Data 1>0", "2220 Ack 0>1"]);
-    assert_eq!(cell.radios.slots(3), Some(0));
+    assert_eq!(cell.radios.slots(RadioIndex(3)), Some(0));
     assert_eq!(timeline(&mut cell, us(2518)), ["2518 Data 3>0"]);
 }
 
@@ -187,7 +190,7 @@ fn rts_and_cts_precede_what_is_longer_than_the_threshold() {
     // 500 octets are not longer: 192 + 364 us. The RTS takes 192 + 80, the CTS 192 + 56.
     let first = timeline(&mut cell, us(1000 + 556 + 10 + 248));
     assert_eq!(first, ["1000 Data 0>1", "1566 Ack 1>0"]);
-    cell.radios.set_slots(0, None);
+    cell.radios.set_slots(RadioIndex(0), None);
     cell.plan();
     let lines = timeline(&mut cell, Time::MAX);
     assert_eq!(lines, ["1864 Rts 0>1", "2146 Cts 1>0", "2404 Data 0>1", "2971 Ack 1>0"]);
@@ -213,8 +216,8 @@ fn stations_that_do_not_hear_each_other_collide_at_the_access_point() {
     assert_eq!(lines, ["1000 Rts 1>0", "1282 Cts 0>1", "1540 Data 1>0"]);
     assert_eq!(enqueue(&mut cell, us(1600), two, 248), Ok(()));
     // CTS until 1530, data from 1540 to 1939, ACK from 1949 to 2197: the second counts from 2247 on.
-    assert_eq!(cell.medium.ear(2).nav, us(2197));
-    cell.radios.set_slots(2, Some(4));
+    assert_eq!(cell.medium.ear(RadioIndex(2)).nav, us(2197));
+    cell.radios.set_slots(RadioIndex(2), Some(4));
     cell.plan();
     let lines = timeline(&mut cell, us(2400));
     assert_eq!(lines, ["1949 Ack 0>1", "2327 Rts 2>0"]);
@@ -228,15 +231,15 @@ fn the_account_of_the_medium_adds_up() {
         // Data of 399 and 946 us.
         let bytes = if station == 2 { 1000 } else { 248 };
         assert_eq!(enqueue(&mut cell, us(1000), from, bytes), Ok(()));
-        cell.radios.set_slots(station as usize, Some(5));
+        cell.radios.set_slots(RadioIndex(station as usize), Some(5));
     }
-    cell.medium.ear_mut(0).idle_since = us(1000);
+    cell.medium.ear_mut(RadioIndex(0)).idle_since = us(1000);
     cell.plan();
     // The collision of the two from 1150 to 2096; after it the second counts from 2318 on, the first from
     // 2146 on.
     timeline(&mut cell, us(2318));
-    cell.radios.set_slots(1, Some(20));
-    cell.radios.set_slots(2, Some(40));
+    cell.radios.set_slots(RadioIndex(1), Some(20));
+    cell.radios.set_slots(RadioIndex(2), Some(40));
     cell.plan();
     // The first: 2546 + 399, ACK from 2955 to 3203. The second has 40 - 11 slots left: 3203 + 50 + 29 * 20 =
     // 3833; its ACK from 4789 to 5037.
@@ -288,7 +291,7 @@ fn an_rts_is_not_answered_while_others_have_reserved_the_medium() {
     assert_eq!(enqueue(&mut cell, us(1000), hidden, 248), Ok(()));
     assert_eq!(timeline(&mut cell, us(1290)), ["1000 Rts 2>0"]);
     // Until 1272; CTS, data, ACK and three SIFS behind it: 1272 + 258 + 409 + 258.
-    assert_eq!(cell.medium.ear(1).nav, us(2197));
+    assert_eq!(cell.medium.ear(RadioIndex(1)).nav, us(2197));
     assert_eq!(enqueue(&mut cell, us(1300), to_one, 248), Ok(()));
     // The RTS ends at 1572, and 222 later no answer has come.
     assert_eq!(timeline(&mut cell, us(1794)), ["1300 Rts 0>1"]);
@@ -347,7 +350,7 @@ fn a_frame_is_given_up_after_as_many_attempts_as_the_limit_says() {
         assert!(lines.iter().all(|line| line.contains(kind)), "{lines:?}");
         let (at, _, dropped) = cell.poll_drop().expect("the packet is given up");
         assert_eq!((at, dropped.reason), (from, DropReason::RetryLimit));
-        assert_eq!((cell.packets_inside(), cell.radios[1].own.cw), (0, 31));
+        assert_eq!((cell.packets_inside(), cell.radios[RadioIndex(1)].own.cw), (0, 31));
     }
 }
 

@@ -80,8 +80,11 @@ fn what_is_heard_without_being_understood_keeps_the_medium_busy() {
     upload(&mut cell, us(1200), 2);
     work(&mut cell, us(1400));
     // Not understood by the second: EIFS from 1399 on. By the access point: it answers.
-    assert_eq!((cell.medium.ear(2).ifs, cell.medium.ear(2).nav), (Span::from_us(364), Time::ZERO));
-    cell.radios[2].own.backoff_slots = Some(4);
+    assert_eq!(
+        (cell.medium.ear(RadioIndex(2)).ifs, cell.medium.ear(RadioIndex(2)).nav),
+        (Span::from_us(364), Time::ZERO)
+    );
+    cell.radios[RadioIndex(2)].own.backoff_slots = Some(4);
     work(&mut cell, us(1786));
     // The ACK, from 1409 to 1657, is understood: DIFS and four slots, 1657 + 50 + 80.
     assert_eq!(cell.radio_time(2).attempts, 0);

@@ -3,6 +3,7 @@
 pub use crate::drops::{DropReason, Dropped};
 pub use crate::link::indication::Indication;
 pub use crate::link::stations::Stations;
+pub use crate::link::wifi::index::{CellIndex, RadioIndex};
 pub use crate::link::wifi::radios::radio::Attempt;
 pub use crate::link::wifi::*;
 pub use crate::link::{Attachment, Carrier, Link};

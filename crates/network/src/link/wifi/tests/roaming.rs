@@ -72,7 +72,7 @@ pub(in crate::link::wifi) struct Work {
     /// By member, the power that it has heard last.
     heard: Vec<Option<f64>>,
     /// By radio, the member that it has chosen.
-    pub chosen: BTreeMap<usize, u32>,
+    pub chosen: BTreeMap<RadioIndex, u32>,
     taken: u64,
     pub delivered: u64,
     pub dropped: Vec<DropReason>,
@@ -111,7 +111,7 @@ impl Work {
     }
 
     pub fn broadcast(&mut self, now: Time, cell: usize) {
-        let Some(from) = self.cell.associations.cells[cell].broadcast() else { return };
+        let Some(from) = self.cell.associations.cells[CellIndex(cell)].broadcast() else { return };
         let packet = Packet { id: PacketId(self.ids), destination: crate::packet::BROADCAST, ..datagram(60) };
         self.ids += 1;
         match Stations::broadcast(&mut self.cell, now, from, &packet, self.ids) {
@@ -134,7 +134,7 @@ impl Work {
             self.cell.handle_timeout(&mut Context { now, random: &mut stream("unused") });
             for frame in self.cell.medium.on_air.iter().filter(|frame| frame.number >= seen) {
                 let begin = self.cell.radios[frame.from].sent.0;
-                self.frames.push((begin.as_ns(), frame.kind, frame.from, frame.to));
+                self.frames.push((begin.as_ns(), frame.kind, frame.from.0, frame.to.0));
             }
             seen = self.cell.medium.frames;
             while let Some(Indication { at, event }) = self.cell.poll_indication(now) {
@@ -217,8 +217,8 @@ fn a_beacon_waits_for_the_medium_and_the_next_one_comes_at_its_time() {
     let frames = [
         (900_000, Kind::Data, 1, 0),
         (1_309_000, Kind::Ack, 0, 1),
-        (1_607_000, Kind::Management, 0, ALL),
-        (103_400_000, Kind::Management, 0, ALL),
+        (1_607_000, Kind::Management, 0, ALL.0),
+        (103_400_000, Kind::Management, 0, ALL.0),
     ];
     assert_eq!(work.frames, frames);
     assert_eq!(work.cell.radio_time(0).management, us(2 * (192 + 8 * 65)));
@@ -333,7 +333,7 @@ fn an_access_point_is_lost_after_missed_beacons_and_the_station_scans_again() {
     let (last_ns, _) = *work.named("link_parameters_report").last().expect("beacons are heard");
     assert_eq!(work.named("link_down"), [(last_ns + 35_000_000, 0)], "three periods and a half");
     // The first of each second: the begin of the scan that follows at once.
-    let probes = work.frames.iter().filter(|frame| frame.3 == ALL && frame.2 == 1);
+    let probes = work.frames.iter().filter(|frame| frame.3 == ALL.0 && frame.2 == 1);
     assert_eq!(probes.filter(|frame| frame.0 > last_ns).count(), 1);
     // The access point has the station on its list still, and tries.
     let down = work.cell.associations.members[MemberIndex(0)].down;
@@ -529,7 +529,7 @@ proptest! {
             work.until(now);
             let from = Attachment(from.index(work.cell.associations.ways.len()) as u32);
             match work.cell.is_broadcast(from) {
-                true => work.broadcast(now, work.cell.associations.ways[from.0 as usize].from),
+                true => work.broadcast(now, work.cell.associations.ways[from.0 as usize].from.0),
                 false => work.send_in(now, from, bytes, TrafficClass::of_dscp(dscp)),
             }
         }

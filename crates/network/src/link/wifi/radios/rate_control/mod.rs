@@ -20,6 +20,7 @@ use self::by_signal::{BySignal, BySignalConfig};
 pub(crate) use self::minstrel::{Backoff, Chain};
 use self::minstrel::{Minstrel, MinstrelConfig};
 use crate::link::Attachment;
+use crate::link::wifi::index::{ByRadio, RadioIndex};
 use roamsim_engine::{Span, Stream, Time};
 use std::collections::BTreeMap;
 
@@ -55,7 +56,7 @@ pub(crate) struct Rates {
     /// By access point and station: first the access point's to the station, then the station's.
     pairs: Vec<Pair>,
     /// By transmitter.
-    random: Vec<Stream>,
+    random: ByRadio<Stream>,
     log: Option<RateLog>,
 }
 
@@ -102,7 +103,7 @@ impl Rates {
         rates: &[(u64, Span)],
         backoff: Backoff,
         access_points: usize,
-        random: Vec<Stream>,
+        random: ByRadio<Stream>,
     ) -> Rates {
         let (rates_bps, exchanges): (Vec<u64>, Vec<Span>) = rates.iter().copied().unzip();
         let state = match control {
@@ -123,11 +124,11 @@ impl Rates {
     }
 
     /// The place of a pair; two stations, or two access points, are none.
-    fn place(&self, from: usize, to: usize) -> Option<usize> {
+    fn place(&self, from: RadioIndex, to: RadioIndex) -> Option<usize> {
         let (access_point, station, up) = if from < to { (from, to, 0) } else { (to, from, 1) };
-        let station = station.checked_sub(self.access_points)?;
-        let is_pair = access_point < self.access_points && station < self.stations;
-        is_pair.then_some(2 * (access_point * self.stations + station) + up)
+        let station = station.0.checked_sub(self.access_points)?;
+        let is_pair = access_point.0 < self.access_points && station < self.stations;
+        is_pair.then_some(2 * (access_point.0 * self.stations + station) + up)
     }
 
     /// The place of the highest rate that is not above `most_bps`.
@@ -140,7 +141,7 @@ impl Rates {
     pub fn choose_bps(
         &mut self,
         now: Time,
-        (from, to): (usize, usize),
+        (from, to): (RadioIndex, RadioIndex),
         (failed, limit): (u32, u32),
         most_bps: u64,
         chain: &mut Option<Chain>,
@@ -160,7 +161,7 @@ impl Rates {
 
     /// An exchange at a rate, of those between two that have no rate above `most_bps`, was answered, or was
     /// not.
-    pub fn ends(&mut self, from: usize, to: usize, rates_bps: (u64, u64), answered: bool) {
+    pub fn ends(&mut self, from: RadioIndex, to: RadioIndex, rates_bps: (u64, u64), answered: bool) {
         let (rate_bps, most_bps) = rates_bps;
         let Some(place) = self.place(from, to) else { return };
         let top = self.top(most_bps);
@@ -195,7 +196,7 @@ impl Rates {
     }
 
     /// A radio has understood a frame of another one, which arrived with this power.
-    pub fn hears(&mut self, radio: usize, from: usize, signal_dbm: f64) {
+    pub fn hears(&mut self, radio: RadioIndex, from: RadioIndex, signal_dbm: f64) {
         if let Some(place) = self.place(radio, from)
             && let State::BySignal(state) = &mut self.pairs[place].state
         {
@@ -204,7 +205,7 @@ impl Rates {
     }
 
     /// What was sent from one radio to another, rate by rate.
-    pub fn tried(&self, from: usize, to: usize) -> Vec<RateAttempts> {
+    pub fn tried(&self, from: RadioIndex, to: RadioIndex) -> Vec<RateAttempts> {
         let Some(place) = self.place(from, to) else { return Vec::new() };
         let tried = self.rates_bps.iter().zip(&self.pairs[place].tried);
         tried
@@ -229,7 +230,7 @@ mod tests {
     fn arf(access_points: usize, stations: usize) -> Rates {
         let rates = [1_000_000, 2_000_000, 5_500_000, 11_000_000].map(|bps| (bps, Span::from_ms(1)));
         let random = vec![crate::link::testing::stream("rates"); access_points + stations];
-        Rates::new(&RateControl::Arf(ArfConfig::ARF), &rates, BACKOFF, access_points, random)
+        Rates::new(&RateControl::Arf(ArfConfig::ARF), &rates, BACKOFF, access_points, random.into())
     }
 
     #[test]
@@ -237,7 +238,7 @@ mod tests {
         let mut rates = arf(2, 3);
         // Station 3 is the second of them: ten answers bring it to 2 Mb/s at access point 0, and nowhere
         // else.
-        (0..10).for_each(|_| rates.ends(3, 0, (1_000_000, 11_000_000), true));
+        (0..10).for_each(|_| rates.ends(RadioIndex(3), RadioIndex(0), (1_000_000, 11_000_000), true));
         for from in 0..5 {
             for to in 0..5 {
                 let expected = match (from, to) {
@@ -248,14 +249,25 @@ mod tests {
                     _ => 1_000_000,
                 };
                 assert_eq!(
-                    rates.choose_bps(Time::ZERO, (from, to), (0, 7), 11_000_000, &mut None),
+                    rates.choose_bps(
+                        Time::ZERO,
+                        (RadioIndex(from), RadioIndex(to)),
+                        (0, 7),
+                        11_000_000,
+                        &mut None
+                    ),
                     expected,
                     "{from} to {to}"
                 );
             }
         }
-        let attempts =
-            |from, to| rates.tried(from, to).iter().map(|tried| tried.attempts).collect::<Vec<_>>();
+        let attempts = |from, to| {
+            rates
+                .tried(RadioIndex(from), RadioIndex(to))
+                .iter()
+                .map(|tried| tried.attempts)
+                .collect::<Vec<_>>()
+        };
         assert_eq!(attempts(3, 0), [10, 0, 0, 0]);
         assert_eq!(attempts(0, 3), [0; 4]);
     }
@@ -264,12 +276,16 @@ mod tests {
     fn no_rate_is_above_the_highest_of_a_pair() {
         let mut rates = arf(1, 1);
         for _ in 0..100 {
-            let rate_bps = rates.choose_bps(Time::ZERO, (0, 1), (0, 7), 5_500_000, &mut None);
+            let rate_bps =
+                rates.choose_bps(Time::ZERO, (RadioIndex(0), RadioIndex(1)), (0, 7), 5_500_000, &mut None);
             assert!(rate_bps <= 5_500_000);
-            rates.ends(0, 1, (rate_bps, 5_500_000), true);
+            rates.ends(RadioIndex(0), RadioIndex(1), (rate_bps, 5_500_000), true);
         }
         // And one failure more than one is what leads down: it did not climb further than it sent.
-        assert_eq!(rates.choose_bps(Time::ZERO, (0, 1), (0, 7), 11_000_000, &mut None), 5_500_000);
+        assert_eq!(
+            rates.choose_bps(Time::ZERO, (RadioIndex(0), RadioIndex(1)), (0, 7), 11_000_000, &mut None),
+            5_500_000
+        );
     }
 
     #[test]
@@ -277,10 +293,10 @@ mod tests {
         let config = MinstrelConfig { lookaround_percent: 100, ..MinstrelConfig::MAC80211 };
         let four = [1_000_000, 2_000_000, 5_500_000, 11_000_000].map(|bps| (bps, Span::from_ms(1)));
         let random = vec![crate::link::testing::stream("rates"); 2];
-        let mut rates = Rates::new(&RateControl::Minstrel(config), &four, BACKOFF, 1, random);
+        let mut rates = Rates::new(&RateControl::Minstrel(config), &four, BACKOFF, 1, random.into());
         let (mut video, mut voice) = (None, None);
         let mut choose = |failed, chain: &mut Option<Chain>| {
-            rates.choose_bps(Time::ZERO, (1, 0), (failed, 7), 11_000_000, chain)
+            rates.choose_bps(Time::ZERO, (RadioIndex(1), RadioIndex(0)), (failed, 7), 11_000_000, chain)
         };
         // Nothing is known: one attempt at a rate that is drawn, and the lowest.
         let first = choose(0, &mut video);

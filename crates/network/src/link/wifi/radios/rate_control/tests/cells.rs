@@ -44,7 +44,7 @@ fn upload(cell: &mut Cell, at_us: u64) {
 /// Begin and end of the last frame of a radio, in microseconds.
 fn sent_us(cell: &Cell, radio: usize) -> (u64, u64) {
     let us = |time: Time| time.as_ns() / 1000;
-    let (begin, end) = cell.radios[radio].sent;
+    let (begin, end) = cell.radios[RadioIndex(radio)].sent;
     (us(begin), us(end))
 }
 
