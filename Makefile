@@ -56,11 +56,11 @@ setup: .venv/built
 
 .venv/compiled: .venv/tools $(RUST)
 	$(SAY) 'Building: the extension module with full optimisation (some minutes the first time)'
-	$(MATURIN) --release --skip-install
+	$(MATURIN) --release --features tls --skip-install
 	@touch $@
 
 .venv/built: .venv/dependencies .venv/compiled
-	$(MATURIN) --release --uv
+	$(MATURIN) --release --features tls --uv
 	@touch $@
 
 # A developer's build. Results are those of the full build, to the bit; `make setup` makes that one anew.
@@ -186,7 +186,7 @@ references: setup
 
 wheel: setup
 	$(SAY) 'Building: a wheel in dist/'
-	$(BIN)/maturin build --release --locked --strip --quiet $(PGO) --out dist
+	$(BIN)/maturin build --release --features tls --locked --strip --quiet $(PGO) --out dist
 	$(SAY) 'Trying: the wheel in an environment of its own, without cargo'
 	$(BIN)/python tests/try_wheel.py dist
 

@@ -131,7 +131,7 @@ def test_the_report_of_a_run_with_dect_has_the_picture_or_says_how_to_get_it(
     roamsim("run", "dect.toml", "--parquet", "plain")
     roamsim("report", "plain")
     page = (tmp_path / "plain" / "report.html").read_text()
-    assert "run again with --trace occupancy,bearers,dlc_queue,backlog" in page
+    assert "Run again with --trace occupancy,bearers,dlc_queue,backlog" in page
 
 
 def test_one_access_of_several_is_chosen_by_its_name() -> None:

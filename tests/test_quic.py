@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -25,6 +26,79 @@ def test_its_window_and_round_trip_time_are_recorded() -> None:
     # 40 ms of delay, and up to 50 packets of 1480 octets in the queue: 59 ms.
     srtt = samples.filter(polars.col("quantity") == "srtt")["value"]
     assert 0.04 <= srtt.min() <= srtt.max() < 0.2
+
+
+def test_its_flight_and_pacing_are_recorded() -> None:
+    result = roamsim.run(TRANSFER, trace=["cwnd", "in_flight", "pacing"])
+    samples = result.samples.filter((polars.col("name") == "over_quic") & (polars.col("from") == "phone"))
+    of = {
+        kind: samples.filter(polars.col("quantity") == kind)
+        for kind in ("cwnd", "ssthresh", "in_flight", "pacing_rate")
+    }
+    assert all(frame.height > 10 for frame in of.values()), {kind: frame.height for kind, frame in of.items()}
+    # The flight fills the window but for less than two datagrams, and is above it only after a reduction.
+    assert of["in_flight"]["value"].max() <= of["cwnd"]["value"].max() + 2 * 1452
+    assert of["in_flight"]["value"].max() >= 0.9 * of["cwnd"]["value"].max()
+    # 1.25 windows a round trip of 40 ms or more: ten datagrams of 1200 octets at first.
+    first = of["pacing_rate"]["value"][0]
+    assert 0.5 * 1.25 * 12_000 * 8 / 0.04 < first <= 1.25 * 12_000 * 8 / 0.04
+
+
+def test_each_end_writes_a_qlog(tmp_path: Path) -> None:
+    folder = tmp_path / "logs"
+    result = roamsim.run(TRANSFER, qlog=folder)
+    flow = result.flows.row(by_predicate=polars.col("name") == "over_quic", named=True)
+    assert sorted(file.name for file in folder.iterdir()) == ["over_quic-phone.sqlog", "over_quic-server.sqlog"]
+    # JSON text sequences: each record begins with RS (RFC 7464).
+    records = [json.loads(text) for text in (folder / "over_quic-phone.sqlog").read_text().split("\x1e")[1:]]
+    head, events = records[0], records[1:]
+    assert (head["qlog_version"], head["qlog_format"]) == ("0.3", "JSON-SEQ")
+    assert head["trace"]["title"] == "over_quic, phone"
+    times = [event["time"] for event in events]
+    assert times == sorted(times) and times[0] >= 0 and times[-1] <= 30_000
+    names = [event["name"] for event in events]
+    # Lost packets are those that the table counts, and metrics hold what is in flight.
+    assert sum(name.endswith("packet_lost") for name in names) == flow["retransmissions"] > 0
+    assert sum(name.endswith("packet_sent") for name in names) > 5_000_000 / 1452
+    metrics = [event["data"] for event in events if event["name"].endswith("metrics_updated")]
+    assert {"congestion_window", "bytes_in_flight", "smoothed_rtt"} <= set().union(*metrics)
+    # The same run, the same octets.
+    again = tmp_path / "again"
+    roamsim.run(TRANSFER, qlog=again)
+    for file in folder.iterdir():
+        assert file.read_bytes() == (again / file.name).read_bytes()
+
+
+def test_a_qlog_needs_quic_and_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(roamsim.RunFailed, match="no transport of this scenario is QUIC"):
+        roamsim.run(ROOT / "examples" / "slow-start.toml", qlog=tmp_path / "logs")
+    with pytest.raises(roamsim.UsageError, match="is a file"):
+        roamsim.run(TRANSFER, qlog=Path(__file__))
+    with pytest.raises(roamsim.UsageError, match="one replication"):
+        roamsim.run(TRANSFER, qlog=tmp_path, replications=2)
+
+
+TLS = {"flow.over_quic.transport.crypto": "tls", "scenario.duration": "2s"}
+
+
+@pytest.mark.needs("tshark")
+def test_tshark_reads_the_frames_of_tls_in_a_capture(tmp_path: Path) -> None:
+    file = tmp_path / "run.pcapng"
+    try:
+        roamsim.run(TRANSFER, set=TLS, pcap=file, pcap_at="phone")
+    except roamsim.ScenarioError as error:
+        # A developer's build.
+        assert "without the cargo feature `tls`" in str(error)
+        return
+    fields = ("-T", "fields", "-e", "quic.stream.stream_id", "-e", "quic.frame_type", "-e", "tls.handshake.type")
+    command = ["tshark", "-r", str(file), "-Y", "quic", *fields]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
+    streams = [line.split("\t")[0] for line in shown.splitlines()]
+    # Packets with data are read: STREAM frames need the secrets of the data.
+    assert sum(bool(length) for length in streams) > 100
+    # Certificate and Finished need those of the handshake.
+    handshake = {kind for line in shown.splitlines() for kind in line.split("\t")[2].split(",")}
+    assert {"1", "2", "11", "20"} <= handshake
 
 
 @pytest.mark.needs("tshark")

@@ -315,6 +315,7 @@ def run(
     pcap: str | None = None,
     pcap_at: Sequence[str] = ...,
     pcap_frames: str | None = None,
+    qlog: str | None = None,
     fingerprints: bool = False,
     heard: Callable[[float], object] | None = None,
     rows: _Rows | None = None,
@@ -331,6 +332,7 @@ def run(
         pcap: where to write a pcapng capture.
         pcap_at: the nodes whose packets it holds, sent and received; none for the packets at every interface.
         pcap_frames: not IP packets, but the frames of Wi-Fi cells: `all`, or those of a node.
+        qlog: a folder that exists, for the qlog files of QUIC connections.
         fingerprints: whether to compute `Result.fingerprints`.
         heard: is called now and then with the share of the simulated time that is over.
         rows: takes the rows of traces as they become final, some at a time and in their order; the tables of the

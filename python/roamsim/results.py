@@ -256,6 +256,7 @@ def run(
     pcap: str | os.PathLike[str] | None = None,
     pcap_at: str | Iterable[str] = (),
     pcap_frames: str | None = None,
+    qlog: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Result:
@@ -274,6 +275,7 @@ def run(
             hop.
         pcap_frames: `all` for the 802.11 frames on the air instead of IP packets, or a node for the frames that its
             radio sends or hears.
+        qlog: a folder for the qlog files of QUIC connections, one an end, for one replication.
         jobs: threads; all processors by default. Results do not depend on it.
         progress: called with the number of finished replications.
 
@@ -298,6 +300,7 @@ def run(
             pcap=pcap,
             pcap_at=pcap_at,
             pcap_frames=pcap_frames,
+            qlog=qlog,
             jobs=jobs,
             progress=progress,
         )

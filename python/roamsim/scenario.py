@@ -161,6 +161,7 @@ __all__ = [
     "Protection",
     "Queue",
     "QuicCongestionControl",
+    "QuicCrypto",
     "QuicMessages",
     "QuicTransport",
     "Radio",
@@ -2972,8 +2973,18 @@ class QuicTransport(Table):
         migration: Whether the client goes on from the address that its `multihomed` station prefers (RFC 9000
             section 9). `change_primary_at` of the node says which, or a `[[handover]]`, or a `[[selection]]` with
             the scheme `migration`. Default chosen: yes. Without it: true.
-        certificate_size: The size of the server's certificate chain, most of its first flight. Default chosen:
-            1500 bytes, two certificates with keys on elliptic curves. Without it: "1500B".
+        retry: Whether the server answers a client's first packet by Retry, with a token that proves its address.
+            It costs a round trip (RFC 9000 section 8.1.2). Default chosen: no, as a server that is not under
+            attack. Without it: false.
+        ecn: Explicit Congestion Notification (RFC 9000 section 13.4): packets may be marked by queues with `ecn =
+            true`, and acknowledgements count the marks. Default chosen: off, as of TCP. Without it: false.
+        l4s: Whether packets go as ECT(1), the identifier of L4S (RFC 9331 section 4.1), for queues such as
+            `dualpi2`. It needs `dctcp` (section 4.3). Default: no, quinn-proto sends ECT(0). Without it: false.
+        crypto: The cryptography. Default chosen: none, with the messages and sizes of TLS, so that runs spend no
+            time on it. Without it: "null".
+        certificate_size: The size of the server's certificate chain, most of its first flight; with `crypto =
+            "tls"` the next multiple of 332 bytes. Default chosen: 1500 bytes, two certificates with keys on
+            elliptic curves. Without it: "1500B".
     """
 
     fixed: ClassVar[dict[str, object]] = {"protocol": "quic"}
@@ -2985,6 +2996,10 @@ class QuicTransport(Table):
     messages: QuicMessages | None = None
     client: End | None = None
     migration: bool | None = None
+    retry: bool | None = None
+    ecn: bool | None = None
+    l4s: bool | None = None
+    crypto: QuicCrypto | None = None
     certificate_size: Size | None = None
 
 
@@ -3988,8 +4003,13 @@ SctpRules = Literal["rfc9260", "rfc2960"]
 
 #: A congestion control of QUIC.
 #: "newreno": NewReno of RFC 9002 section 7, as quinn-proto has it.
+#: "reno": Slow start and congestion avoidance of RFC 5681: the law that TCP has here.
 #: "cubic": CUBIC of RFC 9438: the law that TCP has here.
-QuicCongestionControl = Literal["newreno", "cubic"]
+#: "cubic_linux": CUBIC of Linux: the law that TCP has here with `cubic_rules = "linux"`.
+#: "vegas": Vegas (Brakmo and Peterson 1995): the law that TCP has here.
+#: "bbr": BBR version 3 (draft-ietf-ccwg-bbr-06): the law that TCP has here.
+#: "dctcp": DCTCP of RFC 8257, with `ecn`: the law that TCP has here.
+QuicCongestionControl = Literal["newreno", "reno", "cubic", "cubic_linux", "vegas", "bbr", "dctcp"]
 
 #: How messages travel.
 #: "stream_each": Each on a stream of its own (RFC 9000 section 2): a lost packet delays the messages in it alone.
@@ -4001,6 +4021,11 @@ QuicMessages = Literal["stream_each", "one_stream", "datagrams"]
 #: "from": The sender.
 #: "to": The receiver.
 End = Literal["from", "to"]
+
+#: The cryptography of a connection.
+#: "null": The messages of TLS 1.3 by their sizes, and tags by packet number.
+#: "tls": TLS 1.3 (RFC 9001) by rustls. Captures hold its secrets.
+QuicCrypto = Literal["null", "tls"]
 
 #: The source of a flow's data.
 Application = (

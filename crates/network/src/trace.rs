@@ -37,6 +37,10 @@ kinds! {
     samples: {
         /// cwnd and ssthresh of every TCP and SCTP sender, when they change.
         cwnd,
+        /// Octets in flight of every endpoint of another crate, when they change.
+        in_flight,
+        /// The rate at which it sends at most, when it changes.
+        pacing,
         /// Every RTT measured by a TCP or SCTP sender; smoothed RTT and RTO, when they change.
         rtt,
         /// Packets waiting at every interface, at every arrival.

@@ -9,9 +9,11 @@ use crate::table::Table;
 use crate::traces;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
-use roamsim_scenario::run::Captured;
+use roamsim_scenario::run::{Captured, LogMaker};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex};
@@ -33,13 +35,13 @@ pub fn memory_bytes() -> (u64, u64) {
 
 /// Runs a scenario once. `trace` names what to record beside the tables. `pcap` is the path of a capture to
 /// write, of packets everywhere. With `pcap_at` it holds those that nodes send and receive, with
-/// `pcap_frames` Wi-Fi frames, "all" or those of a node. `heard` is called now and then with the share of the
-/// simulated time that is over, `rows` with the number of the run (0), a table's name and its rows as those
-/// of traces become final: the tables of the result are without them then; `series` asks for the table of
-/// coarse series.
+/// `pcap_frames` Wi-Fi frames, "all" or those of a node. `qlog` is a folder for the qlog files of QUIC.
+/// `heard` is called now and then with the share of the simulated time that is over, `rows` with the number
+/// of the run (0), a table's name and its rows as those of traces become final: the tables of the result are
+/// without them then; `series` asks for the table of coarse series.
 #[pyfunction]
 #[pyo3(signature = (
-    scenario, *, seed = 1, replication = 0, trace = Vec::new(), pcap = None, pcap_at = Vec::new(), pcap_frames = None, fingerprints = false, heard = None,
+    scenario, *, seed = 1, replication = 0, trace = Vec::new(), pcap = None, pcap_at = Vec::new(), pcap_frames = None, qlog = None, fingerprints = false, heard = None,
     rows = None, rows_at_once = None, series = false
 ))]
 #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
@@ -52,6 +54,7 @@ pub fn run(
     pcap: Option<&str>,
     pcap_at: Vec<String>,
     pcap_frames: Option<&str>,
+    qlog: Option<&str>,
     fingerprints: bool,
     heard: Option<Py<PyAny>>,
     rows: Option<Py<PyAny>>,
@@ -83,6 +86,7 @@ pub fn run(
         fingerprints,
         capture,
         captured,
+        logs: Mutex::new(qlog.map(files_in)),
         rows: handed,
         rows_at_once,
         series,
@@ -93,6 +97,26 @@ pub fn run(
         Some((_, Err(text))) => Err(RunFailed::new_err(text)),
         None => Err(RunFailed::new_err("the run's thread ended")),
     }
+}
+
+/// Makes files in a folder. Names of flows may hold anything: other characters than letters, digits, `.`, `-`
+/// and `_` become `_`, and a number is added where two names become one.
+fn files_in(folder: &str) -> LogMaker {
+    let (folder, mut taken) = (PathBuf::from(folder), BTreeSet::new());
+    Box::new(move |name| {
+        let plain = |letter: char| match letter {
+            '.' | '-' | '_' => letter,
+            _ if letter.is_ascii_alphanumeric() => letter,
+            _ => '_',
+        };
+        let name: String = name.chars().map(plain).collect();
+        let numbered = (2..).map(|number| format!("{number}-{name}"));
+        let free = std::iter::once(name.clone()).chain(numbered).find(|name| !taken.contains(name));
+        let free = free.unwrap_or(name);
+        let file = File::create(folder.join(&free))?;
+        taken.insert(free);
+        Ok(Box::new(BufWriter::new(file)))
+    })
 }
 
 /// Waits for the next run that is over, in sight of signals, and hands on what runs say meanwhile.
@@ -163,6 +187,7 @@ impl Batch {
             fingerprints: false,
             capture: Mutex::new(None),
             captured: Captured::default(),
+            logs: Mutex::new(None),
             rows: rows.is_some(),
             rows_at_once,
             series: series && *replication == 0,

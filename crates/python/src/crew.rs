@@ -6,7 +6,9 @@ use crate::result::Cost;
 use cpu_time::ThreadTime;
 use pyo3::Python;
 use roamsim_scenario::Scenario;
-use roamsim_scenario::run::{Captured, Options, Outcome, Prepared, RunError, Sink, Trace, Watch, prepare};
+use roamsim_scenario::run::{
+    Captured, LogMaker, Options, Outcome, Prepared, RunError, Sink, Trace, Watch, prepare,
+};
 use roamsim_scenario::table::Table;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -47,6 +49,7 @@ pub(crate) struct Job {
     pub(crate) fingerprints: bool,
     pub(crate) capture: Mutex<Option<Box<dyn Write + Send>>>,
     pub(crate) captured: Captured,
+    pub(crate) logs: Mutex<Option<LogMaker>>,
     /// Whether rows of traces are said while the run goes on.
     pub(crate) rows: bool,
     /// As of [`Options`].
@@ -207,6 +210,7 @@ impl Shared {
             fingerprints: job.fingerprints,
             capture: lock(&job.capture).take(),
             captured: job.captured.clone(),
+            logs: lock(&job.logs).take(),
             sink: job.rows.then(|| say_rows(number, sender.clone(), Arc::clone(&watch))),
             rows_at_once: job.rows_at_once,
             series: job.series,

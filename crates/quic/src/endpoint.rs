@@ -6,27 +6,29 @@
 //! error code 0; one that gives up does so with error code 1. Where data goes both ways, an end waits for the
 //! end of the peer's stream as well.
 
+use crate::control::Meter;
 use crate::messages::{self, Messages, Outbox};
 use crate::null::{NullClient, NullServer};
-use crate::random::{ConnectionIds, NoTokens, ResetKey, first_destination, octets};
+use crate::random::{ConnectionIds, ResetKey, TokenKey, first_destination, octets};
 use crate::settings::{MAX_DATAGRAM_BYTES, Settings};
 use crate::{LIBRARY, clock};
 use bytes::{Bytes, BytesMut};
 use quinn_proto::crypto::{ClientConfig as ClientCrypto, ServerConfig as ServerCrypto};
 use quinn_proto::{
     ApplicationClose, ClientConfig, Connection, ConnectionError, ConnectionHandle, DatagramEvent, Dir,
-    Endpoint as Library, EndpointConfig, Event, ReadError, ServerConfig, StreamEvent, StreamId, TimeSource,
-    Transmit, VarInt,
+    EcnCodepoint, Endpoint as Library, EndpointConfig, Event, QlogConfig, QlogStream, ReadError,
+    ServerConfig, StreamEvent, StreamId, TimeSource, Transmit, VarInt,
 };
 use roamsim_engine::{Span, Stream, Time};
-use roamsim_network::socket::Counts;
-use roamsim_network::socket::endpoint::{self, Arrival, Endpoint, EndpointEvent};
+use roamsim_network::socket::endpoint::{self, Arrival, Endpoint, EndpointEvent, LogFile};
+use roamsim_network::socket::{Counts, EcnCounts};
+use roamsim_network::traffic_class::Ecn;
 use roamsim_protocols::Address;
 use std::any::Any;
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, SystemTime};
 
@@ -59,6 +61,14 @@ impl Crypto {
     pub fn null_server(certificate_bytes: u32) -> Crypto {
         Crypto::Server(Arc::new(NullServer { certificate_bytes }))
     }
+
+    /// A client and a server over TLS, with a certificate chain of so many octets or more, and where their
+    /// secrets are.
+    #[cfg(feature = "tls")]
+    pub fn tls(certificate_bytes: u32) -> ([Crypto; 2], Arc<crate::tls::Secrets>) {
+        let (client, server, secrets) = crate::tls::ends(certificate_bytes);
+        ([Crypto::Client(client), Crypto::Server(server)], secrets)
+    }
 }
 
 /// One end of a QUIC connection.
@@ -67,6 +77,11 @@ pub struct Quic {
     crypto: Crypto,
     random: Stream,
     payload_bytes: u32,
+    /// Title and file of its qlog, until the connection has it.
+    log: Option<(String, LogFile)>,
+    /// What TLS draws from, and where its secrets are.
+    #[cfg(feature = "tls")]
+    tls: Option<(Option<Stream>, Arc<crate::tls::Secrets>)>,
     /// Made when the first thing happens.
     library: Option<Library>,
     connection: Option<(ConnectionHandle, Connection)>,
@@ -98,7 +113,14 @@ pub struct Quic {
     preferred: Option<Address>,
     reached: Option<Address>,
     data_packets: u64,
-    timeouts: Arc<AtomicU64>,
+    /// Datagrams that came with a mark, and whether the last one sent could be marked.
+    marked_datagrams: u64,
+    is_ecn_capable: bool,
+    meter: Arc<Meter>,
+    /// Frames with data of the application that the library has sent.
+    sent_frames: u64,
+    /// When data may go, where the control has a rate of its own.
+    next_send: Time,
     /// When the connection was dropped.
     last_counts: Counts,
     buffer: Vec<u8>,
@@ -112,6 +134,9 @@ impl Quic {
             crypto,
             random,
             payload_bytes: MAX_DATAGRAM_BYTES,
+            log: None,
+            #[cfg(feature = "tls")]
+            tls: None,
             library: None,
             connection: None,
             wants_open: false,
@@ -136,10 +161,22 @@ impl Quic {
             preferred: None,
             reached: None,
             data_packets: 0,
-            timeouts: Arc::default(),
+            marked_datagrams: 0,
+            is_ecn_capable: false,
+            meter: Arc::default(),
+            sent_frames: 0,
+            next_send: Time::ZERO,
             last_counts: Counts::default(),
             buffer: Vec::new(),
         }
+    }
+
+    /// The same over TLS, whose secrets are there.
+    #[cfg(feature = "tls")]
+    #[must_use]
+    pub fn over_tls(mut self, secrets: Arc<crate::tls::Secrets>) -> Quic {
+        self.tls = Some((Some(self.random.child(5)), secrets));
+        self
     }
 
     /// The same where the peer has a stream of its own.
@@ -156,14 +193,28 @@ impl Quic {
 
     /// Runs a call of the library. A panic in it goes on with words that name it.
     fn guarded<T>(&mut self, now: Time, call: impl FnOnce(&mut Quic) -> T) -> T {
-        match catch_unwind(AssertUnwindSafe(|| call(self))) {
+        self.lend_random();
+        let called = catch_unwind(AssertUnwindSafe(|| call(self)));
+        self.lend_random();
+        match called {
             Ok(result) => result,
             Err(panic) => resume_unwind(Box::new(named(now, &*panic))),
         }
     }
 
+    /// Lends TLS what it draws from, or takes it back.
+    #[cfg(feature = "tls")]
+    fn lend_random(&mut self) {
+        if let Some((random, _)) = &mut self.tls {
+            crate::tls::lend(random);
+        }
+    }
+
+    #[cfg(not(feature = "tls"))]
+    fn lend_random(&mut self) {}
+
     fn library(&mut self) -> &mut Library {
-        let Quic { settings, crypto, random, payload_bytes, timeouts, library, .. } = self;
+        let Quic { settings, crypto, random, payload_bytes, meter, log, library, .. } = self;
         library.get_or_insert_with(|| {
             let [mut keys, ids, mut seed] = [0, 1, 2].map(|number| random.child(number));
             let reset_key = ResetKey([keys.next_u64(), keys.next_u64()]);
@@ -175,8 +226,14 @@ impl Quic {
             let server = match crypto {
                 Crypto::Client(_) => None,
                 Crypto::Server(crypto) => {
-                    let mut server = ServerConfig::new(Arc::clone(crypto), Arc::new(NoTokens));
-                    server.transport_config(Arc::new(settings.transport(*payload_bytes, timeouts)));
+                    let mut server =
+                        ServerConfig::new(Arc::clone(crypto), Arc::new(TokenKey(keys.next_u64())));
+                    server.transport_config(Arc::new(settings.transport(
+                        *payload_bytes,
+                        &random.child(4),
+                        meter,
+                        log.take().and_then(qlog),
+                    )));
                     server.time_source(Arc::new(NoClock));
                     Some(Arc::new(server))
                 }
@@ -191,7 +248,13 @@ impl Quic {
         let mut config = ClientConfig::new(Arc::clone(crypto));
         let first = first_destination(&mut self.random.child(3));
         config.initial_dst_cid_provider(Arc::new(move || first));
-        config.transport_config(Arc::new(self.settings.transport(self.payload_bytes, &self.timeouts)));
+        let random = self.random.child(4);
+        config.transport_config(Arc::new(self.settings.transport(
+            self.payload_bytes,
+            &random,
+            &self.meter,
+            self.log.take().and_then(qlog),
+        )));
         let server = socket_address(SERVER);
         match self.library().connect(clock::instant(now), config, server, SERVER_NAME) {
             Ok(connection) => self.connection = Some(connection),
@@ -217,10 +280,17 @@ impl Quic {
         let mut buffer = std::mem::take(&mut self.buffer);
         buffer.clear();
         let payload = BytesMut::from(arrival.payload);
-        match self.library().handle(instant, from, None, None, payload, &mut buffer) {
+        let ecn = self.codepoint(arrival.ecn);
+        self.marked_datagrams += u64::from(arrival.ecn == Ecn::CongestionExperienced);
+        match self.library().handle(instant, from, None, ecn, payload, &mut buffer) {
             Some(DatagramEvent::NewConnection(incoming)) => {
                 if self.connection.is_some() || self.is_gone {
                     self.library().ignore(incoming);
+                } else if self.settings.retry && incoming.may_retry() {
+                    if let Ok(answer) = self.library().retry(incoming, &mut buffer) {
+                        let answer = self.datagram(&answer, &buffer);
+                        self.answers.push_back(answer);
+                    }
                 } else {
                     match self.library().accept(incoming, instant, &mut buffer, None) {
                         Ok(connection) => self.connection = Some(connection),
@@ -246,6 +316,18 @@ impl Quic {
         self.buffer = buffer;
     }
 
+    /// What the library is told of a datagram's mark. It sends ECT(0) alone and takes ECT(1) for damage, so
+    /// that an L4S packet counts as ECT(0) at both ends.
+    fn codepoint(&self, ecn: Ecn) -> Option<EcnCodepoint> {
+        match ecn {
+            _ if !self.settings.ecn => None,
+            Ecn::NotCapable => None,
+            Ecn::Capable1 if !self.settings.l4s => Some(EcnCodepoint::Ect1),
+            Ecn::Capable0 | Ecn::Capable1 => Some(EcnCodepoint::Ect0),
+            Ecn::CongestionExperienced => Some(EcnCodepoint::Ce),
+        }
+    }
+
     /// A datagram of the library's, as the world sends it.
     fn datagram(&self, transmit: &Transmit, octets: &[u8]) -> endpoint::Transmit {
         endpoint::Transmit {
@@ -256,8 +338,11 @@ impl Quic {
             },
             destination_port: None,
             has_data: false,
-            // An arrival does not tell whether it was capable, which the library would compare.
-            is_ecn_capable: false,
+            ecn: match transmit.ecn {
+                Some(_) if self.settings.l4s => Ecn::Capable1,
+                Some(_) if self.settings.ecn => Ecn::Capable0,
+                _ => Ecn::NotCapable,
+            },
             payload: octets[..transmit.size].to_vec(),
         }
     }
@@ -400,9 +485,10 @@ impl Quic {
         }
     }
 
-    /// Whether everything written has been acknowledged, datagrams apart.
-    fn has_sent(&self) -> bool {
-        (self.is_acknowledged || self.written_bytes == 0) && self.outbox.is_done()
+    /// Whether everything written has been acknowledged; of datagrams, sent.
+    fn has_sent(&mut self) -> bool {
+        let Some((_, connection)) = &mut self.connection else { return false };
+        (self.is_acknowledged || self.written_bytes == 0) && self.outbox.is_done(connection)
     }
 
     /// Hands over what the application has written, and its wish to close.
@@ -433,9 +519,8 @@ impl Quic {
             }
         }
         self.outbox.write(connection, self.settings.messages, &ZEROS);
-        let has_sent = self.has_sent();
-        let Some((_, connection)) = self.connection.as_mut().filter(|_| self.is_closing) else { return };
-        if has_sent && (self.has_received || !self.goes_both_ways) {
+        let is_over = self.is_closing && (self.has_received || !self.goes_both_ways) && self.has_sent();
+        if let Some((_, connection)) = self.connection.as_mut().filter(|_| is_over) {
             self.is_gone = true;
             connection.close(clock::instant(now), VarInt::from_u32(0), Bytes::new());
         }
@@ -450,32 +535,55 @@ impl Quic {
             self.deadline = None;
             return None;
         };
+        let rate = self.meter.pacing_rate_bytes_per_s.load(Ordering::Relaxed);
+        let is_held = rate > 0 && now < self.next_send && self.is_established;
         let mut buffer = std::mem::take(&mut self.buffer);
         buffer.clear();
-        let frames = |connection: &Connection| {
-            let frames = connection.stats().frame_tx;
-            frames.stream + frames.datagram
+        let transmit = match is_held {
+            true => None,
+            false => connection.poll_transmit(clock::instant(now), 1, &mut buffer),
         };
-        let before = frames(connection);
-        let transmit = connection.poll_transmit(clock::instant(now), 1, &mut buffer);
-        let has_data = frames(connection) > before;
-        let transmit = transmit.map(|transmit| self.datagram(&transmit, &buffer));
+        let Some(transmit) = transmit else {
+            self.buffer = buffer;
+            let deadline = connection.poll_timeout().map(clock::simulated);
+            self.deadline = deadline.into_iter().chain(is_held.then_some(self.next_send)).min();
+            return None;
+        };
+        // The library copies all its counts for it.
+        let frames = connection.stats().frame_tx;
+        let frames = frames.stream + frames.datagram;
+        let has_data = std::mem::replace(&mut self.sent_frames, frames) < frames;
+        let datagram = endpoint::Transmit { has_data, ..self.datagram(&transmit, &buffer) };
+        self.is_ecn_capable = datagram.ecn != Ecn::NotCapable;
         self.buffer = buffer;
-        self.data_packets += u64::from(has_data);
-        if transmit.is_none() {
-            self.deadline = self
-                .connection
-                .as_mut()
-                .and_then(|(_, connection)| connection.poll_timeout())
-                .map(clock::simulated);
+        if has_data {
+            self.data_packets += 1;
+            let bytes = transmit.size as u64;
+            self.meter.in_flight_bytes.fetch_add(bytes, Ordering::Relaxed);
+            if let Some(ns) = bytes.saturating_mul(1_000_000_000).checked_div(rate) {
+                self.next_send = self.next_send.max(now) + Span::from_ns(ns);
+            }
         }
-        transmit.map(|transmit| endpoint::Transmit { has_data, ..transmit })
+        Some(datagram)
     }
 }
 
 impl Endpoint for Quic {
     fn protocol(&self) -> &'static str {
         "quic"
+    }
+
+    #[cfg(feature = "tls")]
+    fn take_secrets(&mut self) -> Option<String> {
+        self.tls.as_ref().map(|(_, secrets)| secrets.take()).filter(|lines| !lines.is_empty())
+    }
+
+    fn log_ending(&self) -> Option<&'static str> {
+        Some("sqlog")
+    }
+
+    fn log_to(&mut self, title: String, file: LogFile) {
+        self.log = Some((title, file));
     }
 
     fn on_path(&mut self, payload_bytes: u32) {
@@ -558,8 +666,16 @@ impl Endpoint for Quic {
         Counts {
             segments: self.data_packets,
             retransmissions: path.lost_packets,
-            timeouts: self.timeouts.load(Ordering::Relaxed),
-            fast_retransmits: path.congestion_events,
+            timeouts: self.meter.timeouts.load(Ordering::Relaxed),
+            fast_retransmits: path
+                .congestion_events
+                .saturating_sub(self.meter.mark_events.load(Ordering::Relaxed)),
+            ecn: self.settings.ecn.then(|| EcnCounts {
+                agreed: self.is_ecn_capable,
+                accurate: true,
+                marked_packets: self.marked_datagrams,
+                reductions: self.meter.mark_reductions.load(Ordering::Relaxed),
+            }),
             ..Counts::default()
         }
     }
@@ -569,10 +685,38 @@ impl Endpoint for Quic {
         Some(connection.congestion_state().window())
     }
 
+    fn ssthresh_bytes(&self) -> Option<u64> {
+        let (_, connection) = self.connection.as_ref()?;
+        connection.congestion_state().metrics().ssthresh.filter(|&bytes| bytes < u64::MAX)
+    }
+
+    fn in_flight_bytes(&self) -> Option<u64> {
+        self.connection.as_ref()?;
+        Some(self.meter.in_flight_bytes.load(Ordering::Relaxed))
+    }
+
+    /// Without a rate of the law's: 1.25 windows a round trip (RFC 9002 section 7.7), as the library's pacer.
+    fn pacing_bps(&self) -> Option<u64> {
+        let own = self.meter.pacing_rate_bytes_per_s.load(Ordering::Relaxed);
+        if own > 0 {
+            return Some(own.saturating_mul(8));
+        }
+        let (window_bits, srtt_ns) = (u128::from(self.cwnd_bytes()?) * 8, u128::from(self.srtt()?.as_ns()));
+        let bps = (window_bits * 1_250_000_000).checked_div(srtt_ns)?;
+        Some(u64::try_from(bps).unwrap_or(u64::MAX))
+    }
+
     fn srtt(&self) -> Option<Span> {
         let (_, connection) = self.connection.as_ref().filter(|_| self.is_established)?;
         Some(Span::from_ns(connection.rtt().as_nanos() as u64))
     }
+}
+
+/// What writes the library's events by time zero of the simulation (qlog, as JSON text sequences).
+fn qlog((title, file): (String, LogFile)) -> Option<QlogStream> {
+    let mut config = QlogConfig::default();
+    config.writer(file).title(Some(title)).start_time(clock::instant(Time::ZERO));
+    config.into_stream()
 }
 
 /// What a client calls its server, wherever that is: a server's address does not change (RFC 9000 section 9).
@@ -591,7 +735,7 @@ fn address(address: SocketAddr) -> Option<Address> {
     }
 }
 
-/// The library asks for the time of day only where it reads address tokens, which are never given.
+/// The library asks for the time of day only for the tokens of Retry packets, which do not expire here.
 struct NoClock;
 
 impl TimeSource for NoClock {

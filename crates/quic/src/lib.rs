@@ -25,6 +25,8 @@ pub mod messages;
 pub mod null;
 pub mod random;
 pub mod settings;
+#[cfg(feature = "tls")]
+pub mod tls;
 
 pub use endpoint::{Crypto, Quic};
 pub use messages::Messages;

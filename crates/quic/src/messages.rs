@@ -41,6 +41,8 @@ pub(crate) struct Outbox {
     /// Open streams in order of their messages.
     open: Vec<Outgoing>,
     unacknowledged: u64,
+    /// What the library's buffer of datagrams takes while it is empty; `None` before the first one.
+    room_bytes: Option<usize>,
 }
 
 impl Outbox {
@@ -53,8 +55,11 @@ impl Outbox {
     }
 
     /// Whether everything has been sent, and on streams acknowledged.
-    pub fn is_done(&self) -> bool {
-        self.waiting.is_empty() && self.open.is_empty() && self.unacknowledged == 0
+    pub fn is_done(&self, connection: &mut Connection) -> bool {
+        self.waiting.is_empty()
+            && self.open.is_empty()
+            && self.unacknowledged == 0
+            && self.room_bytes.is_none_or(|empty| connection.datagrams().send_buffer_space() == empty)
     }
 
     /// A stream is acknowledged to its end.
@@ -94,6 +99,9 @@ impl Outbox {
     }
 
     fn write_datagrams(&mut self, connection: &mut Connection) {
+        if !self.waiting.is_empty() {
+            self.room_bytes.get_or_insert(connection.datagrams().send_buffer_space());
+        }
         for (number, bytes) in self.waiting.drain(..) {
             let mut payload = BytesMut::zeroed((bytes as usize).max(NUMBER_BYTES));
             payload[..NUMBER_BYTES].copy_from_slice(&(number as u32).to_be_bytes());

@@ -79,13 +79,16 @@ impl ServerConfig for NullServer {
     }
 
     fn retry_tag(&self, _version: u32, _to: &ConnectionId, _packet: &[u8]) -> [u8; 16] {
-        [0; 16]
+        RETRY_TAG
     }
 
     fn start_session(self: Arc<Self>, _version: u32, params: &TransportParameters) -> Box<dyn Session> {
         Box::new(NullSession::new(Side::Server, params, self.certificate_bytes as usize))
     }
 }
+
+/// In the place of the integrity tag of a Retry packet (RFC 9001 section 5.8).
+const RETRY_TAG: [u8; 16] = [0; 16];
 
 /// The levels of keys, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -256,8 +259,8 @@ impl Session for NullSession {
         Some(keys(mixed(Level::Data as u64).wrapping_add(self.phase), self.side).packet)
     }
 
-    fn is_valid_retry(&self, _to: &ConnectionId, _header: &[u8], _payload: &[u8]) -> bool {
-        false
+    fn is_valid_retry(&self, _to: &ConnectionId, _header: &[u8], payload: &[u8]) -> bool {
+        payload.last_chunk() == Some(&RETRY_TAG)
     }
 
     fn export_keying_material(

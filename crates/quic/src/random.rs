@@ -79,22 +79,36 @@ impl HmacKey for ResetKey {
     }
 }
 
-/// The key of address tokens, which are never given: none is good.
-pub(crate) struct NoTokens;
+/// The key of the tokens in Retry packets (RFC 9000 section 8.1.2). They are readable, and nobody makes one
+/// without the key.
+#[derive(Clone, Copy)]
+pub(crate) struct TokenKey(pub(crate) u64);
 
-impl HandshakeTokenKey for NoTokens {
-    fn aead_from_hkdf(&self, _random: &[u8]) -> Box<dyn AeadKey> {
-        Box::new(NoTokens)
+impl TokenKey {
+    fn tag(self, data: &[u8]) -> [u8; TAG_BYTES] {
+        let mut tag = [0; TAG_BYTES];
+        tag[..8].copy_from_slice(&digest(self.0, data).to_le_bytes());
+        tag[8..].copy_from_slice(&digest(!self.0, data).to_le_bytes());
+        tag
     }
 }
 
-impl AeadKey for NoTokens {
-    fn seal(&self, _data: &mut Vec<u8>, _additional: &[u8]) -> Result<(), CryptoError> {
-        Err(CryptoError)
+impl HandshakeTokenKey for TokenKey {
+    fn aead_from_hkdf(&self, random: &[u8]) -> Box<dyn AeadKey> {
+        Box::new(TokenKey(digest(self.0, random)))
+    }
+}
+
+impl AeadKey for TokenKey {
+    fn seal(&self, data: &mut Vec<u8>, _additional: &[u8]) -> Result<(), CryptoError> {
+        data.extend(self.tag(data));
+        Ok(())
     }
 
-    fn open<'a>(&self, _data: &'a mut [u8], _additional: &[u8]) -> Result<&'a mut [u8], CryptoError> {
-        Err(CryptoError)
+    fn open<'a>(&self, data: &'a mut [u8], _additional: &[u8]) -> Result<&'a mut [u8], CryptoError> {
+        let bytes = data.len().checked_sub(TAG_BYTES).ok_or(CryptoError)?;
+        let (data, tag) = data.split_at_mut(bytes);
+        if tag == self.tag(data) { Ok(data) } else { Err(CryptoError) }
     }
 }
 

@@ -1,13 +1,12 @@
 //! Settings of a connection.
 
-use crate::control;
 pub use crate::control::Kind as CongestionControl;
+use crate::control::{self, Meter};
 use crate::messages::Messages;
 use quinn_proto::congestion::ControllerFactory;
-use quinn_proto::{MtuDiscoveryConfig, TransportConfig, VarInt};
-use roamsim_engine::Span;
+use quinn_proto::{MtuDiscoveryConfig, QlogStream, TransportConfig, VarInt};
+use roamsim_engine::{Span, Stream};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 /// The smallest datagram that a path of QUIC must carry: payload of UDP (RFC 9000 section 14).
 pub const MIN_DATAGRAM_BYTES: u32 = 1200;
@@ -30,6 +29,13 @@ pub struct Settings {
     pub messages: Messages,
     /// Whether the client goes on from the address that its node prefers.
     pub migration: bool,
+    /// Whether the server has a client repeat its first packet, which proves its address (RFC 9000 section
+    /// 8.1.2).
+    pub retry: bool,
+    /// Whether packets are sent as capable of ECN, and marks are read (RFC 9000 section 13.4).
+    pub ecn: bool,
+    /// Whether they are sent as ECT(1), for L4S queues (RFC 9331).
+    pub l4s: bool,
     /// Octets of the certificate chain that the server shows.
     pub certificate_bytes: u32,
 }
@@ -49,6 +55,11 @@ impl Default for Settings {
             messages: Messages::OneStream,
             // Chosen: RFC 9000 section 9 leaves it to the client.
             migration: true,
+            // Chosen: servers do so under attack (RFC 9000 section 8.1.2).
+            retry: false,
+            // Chosen: as of TCP here.
+            ecn: false,
+            l4s: false,
             // Chosen: two certificates with keys on elliptic curves; the first flight stays within the
             // three-fold of the client's first datagram (RFC 9000 section 8.1).
             certificate_bytes: 1500,
@@ -57,10 +68,17 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The library's settings for a path that carries so many octets of UDP's payload; `timeouts` counts
-    /// periods of persistent congestion.
-    pub(crate) fn transport(&self, payload_bytes: u32, timeouts: &Arc<AtomicU64>) -> TransportConfig {
+    /// The library's settings for a path that carries so many octets of UDP's payload; controls draw from
+    /// `random`, and keep the meter; the library writes events to `log`.
+    pub(crate) fn transport(
+        &self,
+        payload_bytes: u32,
+        random: &Stream,
+        meter: &Arc<Meter>,
+        log: Option<QlogStream>,
+    ) -> TransportConfig {
         let mut config = TransportConfig::default();
+        config.qlog_stream(log);
         let varint = |value: u64| VarInt::from_u64(value).unwrap_or(VarInt::MAX);
         let window = varint(self.receive_window_bytes);
         config.stream_receive_window(window);
@@ -78,7 +96,8 @@ impl Settings {
         let factory: Arc<dyn ControllerFactory + Send + Sync> = Arc::new(control::Factory {
             kind: self.congestion_control,
             initial_window_bytes: self.initial_window_bytes,
-            timeouts: Arc::clone(timeouts),
+            random: random.clone(),
+            meter: Arc::clone(meter),
         });
         config.congestion_controller_factory(factory);
         config

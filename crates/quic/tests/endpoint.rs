@@ -7,7 +7,7 @@ use path::{Path, ms};
 use roamsim_engine::Stream;
 use roamsim_network::socket::endpoint::{Endpoint, EndpointEvent};
 use roamsim_protocols::Address;
-use roamsim_quic::{CongestionControl, Crypto, Settings};
+use roamsim_quic::{CongestionControl, Crypto, Messages, Settings};
 
 fn null() -> [Crypto; 2] {
     [Crypto::null_client(), Crypto::null_server(Settings::default().certificate_bytes)]
@@ -30,6 +30,33 @@ fn a_handshake_takes_one_round_trip_and_data_leaves_with_its_end() {
     assert_eq!(path.when(1, EndpointEvent::Received { up_to: 1000 }), Some(ms(60)));
     assert_eq!(path.when(1, EndpointEvent::RemoteClosed), Some(ms(60)));
     assert!(path.ends.iter().all(Endpoint::is_gone));
+}
+
+/// A Retry costs the round trip of 40 ms (RFC 9000 section 8.1.2).
+#[test]
+fn a_retry_costs_a_round_trip() {
+    let settings = Settings { retry: true, ..Settings::default() };
+    let retried = |certificate_bytes, lost: &[usize]| {
+        let crypto = [Crypto::null_client(), Crypto::null_server(certificate_bytes)];
+        let mut path = Path::new(crypto, &settings);
+        path.send(1000);
+        path.run(lost);
+        path
+    };
+    let path = retried(1500, &[]);
+    assert_eq!(path.when(0, EndpointEvent::Established), Some(ms(80)));
+    assert_eq!(path.when(1, EndpointEvent::Received { up_to: 1000 }), Some(ms(100)));
+    // The address is proven: a chain of 4000 octets leaves at once, where it waits without a Retry.
+    let path = retried(4000, &[]);
+    assert_eq!(path.when(0, EndpointEvent::Established), Some(ms(80)));
+    // A lost Retry, and a lost first packet with the token, cost a probe timeout each, of 999 ms: no round
+    // trip has been measured (RFC 9002 section 6.2.2).
+    for lost in [1, 2] {
+        let path = retried(1500, &[lost]);
+        // 999 + 80 ms, and 40 + 999 + 40 ms.
+        assert_eq!(path.when(0, EndpointEvent::Established), Some(ms(1079)), "{lost}");
+        assert_eq!(path.delivered_bytes, 1000);
+    }
 }
 
 /// Without a measurement the round trip counts as 333 ms, its variation as half of that (RFC 9002 section
@@ -111,6 +138,20 @@ fn data_goes_both_ways_and_each_end_waits_for_the_other() {
     assert!(path.ends.iter().all(Endpoint::is_gone));
 }
 
+/// 100 datagrams of 1000 octets do not fit into the first window of 12,000. The end closes at once, and sends
+/// them all before.
+#[test]
+fn an_end_that_closes_sends_the_datagrams_that_wait_for_the_window() {
+    let mut path = Path::new(null(), &Settings { messages: Messages::Datagrams, ..Settings::default() });
+    path.ends[0].open();
+    (0..100).for_each(|number| assert_eq!(path.ends[0].write_message(1000), Some(number)));
+    path.ends[0].close();
+    path.run(&[]);
+    let arrived = path.events.iter().filter(|event| matches!(event.2, EndpointEvent::Message { .. }));
+    assert_eq!(arrived.count(), 100);
+    assert!(path.ends.iter().all(Endpoint::is_gone));
+}
+
 /// 10 datagrams of 1200 octets leave at first, 20 a round trip later.
 #[test]
 fn the_initial_window_is_what_may_leave_before_the_first_acknowledgement() {
@@ -189,6 +230,20 @@ fn no_datagram_makes_it_panic() {
         }
         path.run_until(ms(100_000), &|_, _| false);
     }
+}
+
+/// A NAT gives the client another address at 300 ms, and it does not know. The server sees packets from
+/// there, challenges it (RFC 9000 section 9.3) and goes on.
+#[test]
+fn a_client_behind_a_nat_that_rebinds_keeps_its_connection() {
+    let mut path = path(3_000_000);
+    path.run_until(ms(300), &|_, _| false);
+    path.nat = Some(Address(9));
+    path.run_until(ms(100_000), &|_, _| false);
+    assert_eq!(path.delivered_bytes, 3_000_000);
+    // Its acknowledgements come by the new mapping.
+    assert!(path.through_nat > 20, "{}", path.through_nat);
+    assert!(path.when(0, EndpointEvent::TimedOut).is_none() && path.ends[0].is_gone());
 }
 
 /// At 300 ms the client goes on from another address. The server hears of it 20 ms later, and sends there

@@ -8,14 +8,15 @@ use quinn_proto::Side;
 use quinn_proto::crypto::Session;
 use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn_proto::transport_parameters::TransportParameters;
+use roamsim_network::socket::endpoint::Endpoint;
 use roamsim_quic::{Crypto, Settings};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Signed by itself with the key beside it, on Edwards curve 25519.
-const CERTIFICATE: &[u8] = include_bytes!("certificate/server.der");
-const KEY: &[u8] = include_bytes!("certificate/key.der");
+const CERTIFICATE: &[u8] = include_bytes!("../src/tls/server.der");
+const KEY: &[u8] = include_bytes!("../src/tls/key.der");
 
 /// Both sides over TLS; the chain has so many certificates, of which the first counts.
 fn tls(certificates: usize) -> [Crypto; 2] {
@@ -104,6 +105,30 @@ fn datagrams_are_those_of_tls_whichever_is_lost() {
         let (null, tls) = (sent(null(1), 40_000, &[lost]), sent(tls(1), 40_000, &[lost]));
         assert_eq!(null, tls, "datagram {lost} is lost");
     }
+}
+
+/// The TLS that scenarios have draws from the stream of its end: one seed, the same octets. Its certificate
+/// is 332 octets long, so that a chain of 1500 has five of them. The server's secrets are told: two of the
+/// handshake, two of the data, and that of exporters.
+#[test]
+fn tls_of_one_seed_has_the_same_octets_and_the_datagrams_of_the_null_session() {
+    let run = |seed| {
+        let (crypto, secrets) = Crypto::tls(1500);
+        let mut path = Path::with_seed(crypto, &Settings::default(), seed);
+        path.ends = path.ends.map(|end| end.over_tls(Arc::clone(&secrets)));
+        path.send(40_000);
+        path.run(&[5]);
+        assert_eq!(path.delivered_bytes, 40_000);
+        let lines = path.ends[0].take_secrets().expect("secrets");
+        assert!(path.ends[1].take_secrets().is_none());
+        let labels = ["CLIENT_HANDSHAKE_TRAFFIC_SECRET", "SERVER_TRAFFIC_SECRET_0"];
+        assert!(labels.iter().all(|label| lines.contains(label)), "{lines}");
+        (path.sent, path.octets, lines)
+    };
+    let (sent_over_tls, octets, secrets) = run(7);
+    assert_eq!((&octets, &secrets), (&run(7).1, &run(7).2));
+    assert_ne!(octets, run(8).1);
+    assert_eq!(sent_over_tls, sent(null(5), 40_000, &[5]));
 }
 
 /// 12 certificates, 4044 octets, do not fit into three times the client's first datagram (RFC 9000 section

@@ -15,6 +15,7 @@ use roamsim_network::World;
 use roamsim_network::capture::Capture;
 use roamsim_network::network::ConservationViolation;
 use roamsim_network::recorder::Recorder;
+use roamsim_network::socket::endpoint::LogFile;
 use roamsim_network::topology::{NodeId, Topology};
 pub use roamsim_network::trace::Trace;
 use roamsim_protocols::tcp::congestion::LawMaker;
@@ -38,6 +39,9 @@ pub enum Captured {
     FramesOf(String),
 }
 
+/// Makes the file of a log of this name.
+pub type LogMaker = Box<dyn FnMut(&str) -> io::Result<LogFile> + Send>;
+
 /// How to run a scenario.
 #[derive(Default)]
 pub struct Options {
@@ -53,6 +57,8 @@ pub struct Options {
     pub capture: Option<Box<dyn Write + Send>>,
     /// What it shows.
     pub captured: Captured,
+    /// Where endpoints write logs of their own, by their names: qlog of QUIC.
+    pub logs: Option<LogMaker>,
     /// Who takes the rows of traces while the run goes on. The tables of the traces are without rows then;
     /// nor do fingerprints hold what was taken.
     pub sink: Option<Sink>,
@@ -170,6 +176,7 @@ pub fn prepare<S: Deref<Target = Scenario>>(scenario: S, options: Options) -> Re
         fingerprints,
         capture,
         captured,
+        logs,
         sink,
         series,
         rows_at_once,
@@ -201,6 +208,12 @@ pub fn prepare<S: Deref<Target = Scenario>>(scenario: S, options: Options) -> Re
         },
     )?;
     world.network.capture_frames().map_err(RunError::NothingToCapture)?;
+    if let Some(mut make) = logs
+        && world.log_endpoints(&mut *make).map_err(RunError::Capture)? == 0
+    {
+        let why = "there is nothing to write as qlog: no transport of this scenario is QUIC";
+        return Err(RunError::NothingToCapture(why.to_owned()));
+    }
     if series {
         let moving =
             scenario.nodes.iter().filter(|node| node.motion.is_some()).map(|node| node.name.as_str());

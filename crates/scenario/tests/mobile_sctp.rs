@@ -119,6 +119,8 @@ fn times(sent: &[(f64, u64, String)]) -> Vec<f64> {
 const PACKETS: Trace = Trace {
     packets: true,
     cwnd: false,
+    in_flight: false,
+    pacing: false,
     rtt: false,
     queue: false,
     throughput: false,

@@ -119,6 +119,10 @@ def run(
             help="Capture 802.11 frames instead: all, or those that a node sends or hears.",
         ),
     ] = None,
+    qlog: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write the qlog of each end of a QUIC connection."),
+    ] = None,
     trace: Trace = None,
 ) -> None:
     """Run a scenario and print a summary, or its tables."""
@@ -160,6 +164,7 @@ def run(
                 pcap=pcap,
                 pcap_at=pcap_at or [],
                 pcap_frames=pcap_frames,
+                qlog=qlog,
                 jobs=jobs,
                 progress=heard,
                 spool=spool,
@@ -172,6 +177,8 @@ def run(
             _say(f"wrote {report}")
         if pcap is not None:
             _say(f"wrote {pcap}")
+        if qlog is not None:
+            _say(f"wrote {qlog}")
         if json:
             outputs.put_json(result, spool, put_out)
             put_out("\n")

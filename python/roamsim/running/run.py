@@ -42,6 +42,7 @@ def run_loaded(
     pcap: str | os.PathLike[str] | None = None,
     pcap_at: str | Iterable[str] = (),
     pcap_frames: str | None = None,
+    qlog: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
     spool: Spool | None = None,
@@ -68,6 +69,16 @@ def run_loaded(
     if pcap is not None and Path(pcap).is_dir():
         raise UsageError(f"{os.fspath(pcap)!r} is a folder; name a file in it")
 
+    if qlog is not None and replications > 1:
+        raise UsageError("qlog files show one run; ask for one replication")
+    if qlog is not None:
+        folder = Path(qlog).absolute()
+        if not folder.parent.is_dir():
+            raise UsageError(f"the folder of {os.fspath(qlog)!r} does not exist")
+        if folder.exists() and not folder.is_dir():
+            raise UsageError(f"{os.fspath(qlog)!r} is a file; --qlog takes a folder")
+        folder.mkdir(exist_ok=True)
+
     # How many processors there are takes long to ask, beside a short run.
     jobs = jobs or (replications > 1 and os.cpu_count()) or 1
     foresee(
@@ -92,8 +103,8 @@ def run_loaded(
 
     rows = take if kinds else None
     engine: Engine = Threads(jobs, once=True, rows=rows, series=True)
-    if pcap is not None:
-        engine = _Capturing(Path(pcap), ends, pcap_frames, rows)
+    if pcap is not None or qlog is not None:
+        engine = _Capturing(pcap and Path(pcap), ends, pcap_frames, qlog and os.fspath(qlog), rows)
     hears = progress or Silent()
     hears.plan(replications, 0)
     tasks = [(scenario, seed, replication) for replication in range(replications)]
@@ -150,11 +161,12 @@ def _below_each_other(scenario: str, seed: int, runs: Sequence[Mapping[str, Tabl
 
 @dataclass(frozen=True)
 class _Capturing:
-    """Makes one run, with a capture."""
+    """Makes one run, with a capture, or with qlog files, or both."""
 
-    pcap: Path
+    pcap: Path | None
     at: Sequence[str]
     frames: str | None
+    qlog: str | None
     rows: Rows | None
 
     @property
@@ -166,7 +178,7 @@ class _Capturing:
         """As of `Engine`."""
         [(scenario, seed, _)] = runs
 
-        def run(aside: str) -> _roamsim.Result:
+        def run(aside: str | None) -> _roamsim.Result:
             return _roamsim.run(
                 scenario,
                 seed=seed,
@@ -174,12 +186,13 @@ class _Capturing:
                 pcap=aside,
                 pcap_at=self.at,
                 pcap_frames=self.frames,
+                qlog=self.qlog,
                 heard=heard,
                 rows=self.rows,
                 series=True,
             )
 
-        yield 0, _captured(self.pcap, run)
+        yield 0, run(None) if self.pcap is None else _captured(self.pcap, run)
 
 
 def _captured(pcap: Path, run: Callable[[str], _roamsim.Result]) -> _roamsim.Result:

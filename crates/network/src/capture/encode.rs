@@ -17,10 +17,18 @@ const HOP_LIMIT: u8 = 64;
 /// The version of IP, and how addresses are written.
 type Form<'a> = (IpVersion, &'a IpAddresses);
 
-fn address_octets((ip, addresses): Form<'_>, address: Address) -> Vec<u8> {
+/// An address as IP writes it, in `room`.
+fn address_octets<'r>((ip, addresses): Form<'_>, address: Address, room: &'r mut [u8; 16]) -> &'r [u8] {
     match ip {
-        IpVersion::V6 => addresses.v6(address).octets().to_vec(),
-        IpVersion::V4 => addresses.v4(address).octets().to_vec(),
+        IpVersion::V6 => {
+            *room = addresses.v6(address).octets();
+            room
+        }
+        IpVersion::V4 => {
+            let octets = addresses.v4(address).octets();
+            room[..octets.len()].copy_from_slice(&octets);
+            &room[..octets.len()]
+        }
     }
 }
 
@@ -39,12 +47,14 @@ pub fn outer_header(packet: &Packet, addresses: &IpAddresses) -> OuterHeader {
 /// The packet's octets. `payload` is what its datagram, segment or DATA chunks carry.
 pub fn packet(form: Form<'_>, packet: &Packet, payload: &[u8]) -> Vec<u8> {
     let (ip, addresses) = form;
-    let source = address_octets(form, packet.source);
-    let destination = address_octets(form, packet.destination);
+    let mut rooms = [[0; 16]; 2];
+    let [of_source, of_destination] = &mut rooms;
+    let source = address_octets(form, packet.source, of_source);
+    let destination = address_octets(form, packet.destination, of_destination);
     let length = packet.size_bytes - ip.header_bytes();
     let protocol = packet.pdu.protocol();
     // RFC 8200 section 8.1 and RFC 9293 section 3.1: addresses, length, protocol.
-    let pseudo_header = Sum::from(length).with(&source).with(&destination).with(&[0, protocol]);
+    let pseudo_header = Sum::from(length).with(source).with(destination).with(&[0, protocol]);
     let transport = match &packet.pdu {
         Pdu::Tcp(segment) => {
             let mut octets = Vec::new();
@@ -64,8 +74,10 @@ pub fn packet(form: Form<'_>, packet: &Packet, payload: &[u8]) -> Vec<u8> {
     };
     // Agent discovery stays on its link (RFC 5944 section 2.1).
     let hop_limit = if matches!(packet.pdu, Pdu::Icmp(_)) { 1 } else { HOP_LIMIT };
-    let carried = (packet.id, packet.traffic_class, transport);
-    in_ip(ip, [&source, &destination], (protocol, hop_limit), carried)
+    let of_packet = (packet.id, packet.traffic_class);
+    let mut octets = header(ip, [source, destination], (protocol, hop_limit), of_packet, transport.len());
+    octets.extend(transport);
+    octets
 }
 
 /// The octets of a datagram from one address to another.
@@ -76,25 +88,31 @@ pub fn datagram(
     datagram: Datagram,
     payload: &[u8],
 ) -> Vec<u8> {
-    let (source, destination) = (address_octets(form, source), address_octets(form, destination));
-    let pseudo_header = Sum::from(datagram.total_bytes()).with(&source).with(&destination).with(&[0, UDP]);
-    let carried = (id, traffic_class, datagram.encode(pseudo_header, payload));
-    in_ip(form.0, [&source, &destination], (UDP, HOP_LIMIT), carried)
+    let mut rooms = [[0; 16]; 2];
+    let [of_source, of_destination] = &mut rooms;
+    let source = address_octets(form, source, of_source);
+    let destination = address_octets(form, destination, of_destination);
+    let pseudo_header = Sum::from(datagram.total_bytes()).with(source).with(destination).with(&[0, UDP]);
+    let (of_packet, bytes) = ((id, traffic_class), datagram.total_bytes() as usize);
+    let mut octets = header(form.0, [source, destination], (UDP, HOP_LIMIT), of_packet, bytes);
+    datagram.append(pseudo_header, payload, &mut octets);
+    octets
 }
 
-/// What IP carries, behind its header.
-fn in_ip(
+/// The header of IP, with room for the octets that it carries.
+fn header(
     ip: IpVersion,
     [source, destination]: [&[u8]; 2],
     (protocol, hop_limit): (u8, u8),
-    (id, traffic_class, carried): (PacketId, TrafficClass, Vec<u8>),
+    (id, traffic_class): (PacketId, TrafficClass),
+    carried_bytes: usize,
 ) -> Vec<u8> {
-    let size_bytes = ip.header_bytes() as usize + carried.len();
+    let size_bytes = ip.header_bytes() as usize + carried_bytes;
     let mut octets = Vec::with_capacity(size_bytes);
     match ip {
         IpVersion::V6 => {
             octets.extend([0; 4]);
-            octets.extend((carried.len() as u16).to_be_bytes());
+            octets.extend((carried_bytes as u16).to_be_bytes());
             octets.extend([protocol, hop_limit]);
         }
         IpVersion::V4 => {
@@ -108,6 +126,5 @@ fn in_ip(
     octets.extend(source);
     octets.extend(destination);
     set_class(ip, &mut octets, traffic_class);
-    octets.extend(carried);
     octets
 }

@@ -118,6 +118,13 @@ impl Capture {
         self.failure = self.writer.packet(now, interface, Some(direction), octets, comment.as_deref()).err();
     }
 
+    /// Adds secrets, as lines of a key log: packets that follow can be decrypted by them.
+    pub fn secrets(&mut self, lines: &str) {
+        if self.failure.is_none() {
+            self.failure = self.writer.secrets(lines).err();
+        }
+    }
+
     /// Ends the capture: the first error that writing met, if any.
     pub fn finish(mut self) -> io::Result<()> {
         match self.failure.take() {

@@ -13,6 +13,8 @@ const SECTION_HEADER: u32 = 0x0A0D_0D0A;
 const BYTE_ORDER_MAGIC: u32 = 0x1A2B_3C4D;
 const INTERFACE_DESCRIPTION: u32 = 1;
 const ENHANCED_PACKET: u32 = 6;
+const DECRYPTION_SECRETS: u32 = 10;
+const TLS_KEY_LOG: u32 = 0x544C_534B;
 
 const OPT_ENDOFOPT: u16 = 0;
 const OPT_COMMENT: u16 = 1;
@@ -123,6 +125,15 @@ impl<W: Write> Writer<W> {
     /// Writes out what is buffered.
     pub fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
+    }
+
+    /// Secrets of TLS, as lines of a key log (section 4.7).
+    pub fn secrets(&mut self, lines: &str) -> io::Result<()> {
+        let mut body = TLS_KEY_LOG.to_le_bytes().to_vec();
+        body.extend((lines.len() as u32).to_le_bytes());
+        body.extend(lines.as_bytes());
+        pad(&mut body);
+        self.block(DECRYPTION_SECRETS, &body)
     }
 
     fn block(&mut self, kind: u32, body: &[u8]) -> io::Result<()> {

@@ -10,8 +10,10 @@
 //! the octets up to their end have arrived; or the endpoint numbers them, and tells which have arrived.
 
 use super::Counts;
+use crate::traffic_class::Ecn;
 use roamsim_engine::{Span, Time};
 use roamsim_protocols::Address;
+use std::io::Write;
 
 /// A datagram that has come.
 #[derive(Clone, Copy, Debug)]
@@ -22,8 +24,8 @@ pub struct Arrival<'a> {
     pub source_port: u16,
     /// The address of this node that it came to.
     pub destination: Address,
-    /// Whether a queue has marked it (RFC 3168).
-    pub is_marked: bool,
+    /// What it says of ECN (RFC 3168).
+    pub ecn: Ecn,
     /// What UDP carries.
     pub payload: &'a [u8],
 }
@@ -41,8 +43,8 @@ pub struct Transmit {
     /// Whether it has data of the application, and not acknowledgements or the like alone: losses are counted
     /// by that.
     pub has_data: bool,
-    /// Whether queues may mark it.
-    pub is_ecn_capable: bool,
+    /// Whether queues may mark it; not capable unless the endpoint says so.
+    pub ecn: Ecn,
     /// What UDP carries. Links drop what is larger than their MTU; what is longer than UDP allows is not
     /// sent.
     pub payload: Vec<u8>,
@@ -74,6 +76,9 @@ pub enum EndpointEvent {
     Reset,
 }
 
+/// Where an endpoint writes a log of its own.
+pub type LogFile = Box<dyn Write + Send + Sync>;
+
 /// One end of a transport of another crate.
 ///
 /// Calls come in this order: `handle`, `handle_timeout`, `on_addresses` and those of the application as
@@ -84,6 +89,19 @@ pub trait Endpoint: Send {
     fn protocol(&self) -> &'static str {
         "endpoint"
     }
+
+    /// Lines of a key log with secrets that nobody has taken yet. Captures hold them.
+    fn take_secrets(&mut self) -> Option<String> {
+        None
+    }
+
+    /// How files of its log end, if it writes one.
+    fn log_ending(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// It is to write its log there, under this title. Said before everything else, where it is wanted.
+    fn log_to(&mut self, _title: String, _file: LogFile) {}
 
     /// So many octets of payload fit into a packet on every path between the two ends. Said once, before
     /// everything else.
@@ -145,6 +163,21 @@ pub trait Endpoint: Send {
 
     /// Its congestion window, if it has one.
     fn cwnd_bytes(&self) -> Option<u64> {
+        None
+    }
+
+    /// Its slow-start threshold, if it has one.
+    fn ssthresh_bytes(&self) -> Option<u64> {
+        None
+    }
+
+    /// Octets in flight, if it knows.
+    fn in_flight_bytes(&self) -> Option<u64> {
+        None
+    }
+
+    /// Bits a second at which it sends at most, if it paces.
+    fn pacing_bps(&self) -> Option<u64> {
         None
     }
 

@@ -141,6 +141,11 @@ impl OpenSocket {
         self.endpoint.protocol()
     }
 
+    /// The machine itself.
+    pub(crate) fn endpoint(&mut self) -> &mut dyn Endpoint {
+        &mut *self.endpoint
+    }
+
     /// Its own number.
     fn id(&self) -> SocketId {
         SocketId::Open(self.peer ^ 1)
@@ -193,7 +198,7 @@ impl Socket for OpenSocket {
                 source: packet.source,
                 source_port: octets.ports().0,
                 destination: packet.destination,
-                is_marked: packet.traffic_class.ecn() == Ecn::CongestionExperienced,
+                ecn: packet.traffic_class.ecn(),
                 payload,
             };
             self.endpoint.handle(now, &arrival);
@@ -213,9 +218,9 @@ impl Socket for OpenSocket {
                 destination_port: transmit.destination_port.unwrap_or(self.remote_port),
                 payload_bytes: transmit.payload.len() as u32,
             };
-            let traffic_class = match transmit.is_ecn_capable {
-                true => self.traffic_class.with_ecn(Ecn::Capable0),
-                false => self.traffic_class,
+            let traffic_class = match transmit.ecn {
+                Ecn::NotCapable => self.traffic_class,
+                ecn => self.traffic_class.with_ecn(ecn),
             };
             let addresses =
                 (transmit.source.unwrap_or(self.local), transmit.destination.unwrap_or(self.remote));
@@ -319,6 +324,11 @@ impl Socket for OpenSocket {
 
     #[cold]
     fn watch_sent(&mut self, _now: Time, packet: &Packet, recorder: &mut Recorder) -> Option<Box<Detail>> {
+        if let Some(capture) = &mut recorder.capture
+            && let Some(secrets) = self.endpoint.take_secrets()
+        {
+            capture.secrets(&secrets);
+        }
         let Pdu::Octets(octets) = &packet.pdu else { return None };
         recorder.wants_details().then(|| {
             let what = if octets.has_data() { "data" } else { "no data" };
@@ -328,16 +338,22 @@ impl Socket for OpenSocket {
 
     #[cold]
     fn sample(&mut self, now: Time, recorder: &mut Recorder) {
-        if recorder.trace.cwnd
-            && let Some(cwnd_bytes) = self.endpoint.cwnd_bytes()
-        {
-            let subject = Subject::Socket(self.id());
-            recorder.sample_change(now, subject, "cwnd", "B", cwnd_bytes as f64);
+        let subject = Subject::Socket(self.id());
+        let (trace, endpoint) = (recorder.trace, &self.endpoint);
+        let values = [
+            ("cwnd", "B", trace.cwnd.then(|| endpoint.cwnd_bytes())),
+            ("ssthresh", "B", trace.cwnd.then(|| endpoint.ssthresh_bytes())),
+            ("in_flight", "B", trace.in_flight.then(|| endpoint.in_flight_bytes())),
+            ("pacing_rate", "bit/s", trace.pacing.then(|| endpoint.pacing_bps())),
+        ];
+        for (quantity, unit, value) in values {
+            if let Some(value) = value.flatten() {
+                recorder.sample_change(now, subject, quantity, unit, value as f64);
+            }
         }
         if recorder.trace.rtt
             && let Some(srtt) = self.endpoint.srtt()
         {
-            let subject = Subject::Socket(self.id());
             recorder.sample_change(now, subject, "srtt", "s", srtt.as_secs_f64());
         }
     }

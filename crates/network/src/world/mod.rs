@@ -40,7 +40,9 @@ use crate::network::{Coming, Landing, Network, Woken};
 use crate::packet::{Message, Packet, Pdu, RedirectionMessage};
 use crate::selection::Selections;
 use crate::signalling::{MihNode, Signalling};
+use crate::socket::endpoint::LogFile;
 use crate::socket::{OpenSocket, SctpSocket, SocketEnd, SocketId, TcpSocket, UdpSocket, User};
+use crate::subject::Subject;
 use crate::topology::NodeId;
 use crate::trace::Trace;
 use roamsim_engine::run::Simulation;
@@ -49,6 +51,7 @@ use roamsim_protocols::Address;
 use roamsim_protocols::mih::handover::Resources;
 use roamsim_protocols::tcp::congestion::LawMaker;
 use std::collections::{BTreeMap, VecDeque};
+use std::io;
 
 /// After so many events that follow each other in line the loop has its turn again, and looks now and then
 /// whether the run is to go on. Chosen: the loop costs nothing beside so many.
@@ -130,12 +133,27 @@ pub struct World {
 }
 
 impl World {
+    /// Has endpoints of other crates write their logs. `make` gives each its file by a name; returned is how
+    /// many there are.
+    pub fn log_endpoints(&mut self, make: &mut dyn FnMut(&str) -> io::Result<LogFile>) -> io::Result<usize> {
+        let mut logs = 0;
+        for number in 0..self.open.len() {
+            let Some(ending) = self.open[number].endpoint().log_ending() else { continue };
+            let named = self.named(Subject::Socket(SocketId::Open(number as u32)));
+            let title = format!("{}, {}", named.name, named.from);
+            let file = make(&format!("{}-{}.{ending}", named.name, named.from))?;
+            self.open[number].endpoint().log_to(title, file);
+            logs += 1;
+        }
+        Ok(logs)
+    }
+
     /// A world of nodes and links, without sockets.
     pub fn new(network: Network) -> World {
         let trace = network.recorder.as_ref().map(|recorder| recorder.trace).unwrap_or_default();
         let fingerprints = network.recorder.as_ref().is_some_and(|recorder| recorder.fingerprints);
         let details = network.recorder.as_ref().is_some_and(|recorder| recorder.wants_details());
-        let connections_sampled = trace.cwnd || trace.rtt || trace.backlog;
+        let connections_sampled = trace.cwnd || trace.rtt || trace.backlog || trace.in_flight || trace.pacing;
         World {
             network,
             tcp: Vec::new(),

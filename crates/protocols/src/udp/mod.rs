@@ -26,19 +26,26 @@ impl Datagram {
     /// 8200 section 8.1, RFC 768); `payload` holds `payload_bytes` octets.
     pub fn encode(&self, pseudo_header: checksum::Sum, payload: &[u8]) -> Vec<u8> {
         let mut octets = Vec::with_capacity(payload.len() + HEADER_BYTES as usize);
+        self.append(pseudo_header, payload, &mut octets);
+        octets
+    }
+
+    /// The same, behind what is there.
+    pub fn append(&self, pseudo_header: checksum::Sum, payload: &[u8], octets: &mut Vec<u8>) {
+        let start = octets.len();
         octets.extend(self.source_port.to_be_bytes());
         octets.extend(self.destination_port.to_be_bytes());
         octets.extend((self.total_bytes() as u16).to_be_bytes());
         octets.extend([0, 0]);
-        octets.extend(payload);
+        octets.extend_from_slice(payload);
         // RFC 768: a computed checksum of zero is sent as all ones; zero would mean "none", which IPv6
         // forbids.
-        let checksum = match pseudo_header.with(&octets).finish() {
+        let octets = &mut octets[start..];
+        let checksum = match pseudo_header.with(octets).finish() {
             0 => 0xFFFF,
             sum => sum,
         };
         octets[6..8].copy_from_slice(&checksum.to_be_bytes());
-        octets
     }
 }
 

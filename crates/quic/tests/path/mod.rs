@@ -4,6 +4,7 @@
 
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_network::socket::endpoint::{Arrival, Endpoint, EndpointEvent};
+use roamsim_network::traffic_class::Ecn;
 use roamsim_protocols::Address;
 use roamsim_quic::{Crypto, Quic, Settings};
 use std::collections::VecDeque;
@@ -35,6 +36,9 @@ pub struct Path {
     pub delivered_bytes: u64,
     /// When datagrams have come, to which end, and to which address of it.
     pub arrivals: Vec<(Time, usize, Address)>,
+    /// The address that a NAT gives the client, and how many datagrams have come to it there.
+    pub nat: Option<Address>,
+    pub through_nat: usize,
     on_way: VecDeque<OnWay>,
     now: Time,
 }
@@ -57,6 +61,8 @@ impl Path {
             events: Vec::new(),
             delivered_bytes: 0,
             arrivals: Vec::new(),
+            nat: None,
+            through_nat: 0,
             on_way: VecDeque::new(),
             now: Time::ZERO,
         }
@@ -77,7 +83,7 @@ impl Path {
     /// A datagram from anywhere arrives at an end now.
     pub fn inject(&mut self, to: usize, [source, destination]: [Address; 2], payload: &[u8]) {
         self.arrivals.push((self.now, to, destination));
-        let arrival = Arrival { source, source_port: 4000, destination, is_marked: false, payload };
+        let arrival = Arrival { source, source_port: 4000, destination, ecn: Ecn::NotCapable, payload };
         self.ends[to].handle(self.now, &arrival);
     }
 
@@ -112,8 +118,16 @@ impl Path {
         loop {
             while let Some(transmit) = self.ends[end].poll_transmit(self.now) {
                 if !is_lost(self.sent.len(), self.now) {
-                    let own = transmit.source.unwrap_or(Address(end as u32));
-                    let to = transmit.destination.unwrap_or(Address(1 - end as u32));
+                    let mut own = transmit.source.unwrap_or(Address(end as u32));
+                    let mut to = transmit.destination.unwrap_or(Address(1 - end as u32));
+                    if let Some(nat) = self.nat {
+                        if end == 0 {
+                            own = nat;
+                        } else if to == nat {
+                            to = Address(0);
+                            self.through_nat += 1;
+                        }
+                    }
                     let at = self.now + ONE_WAY;
                     self.on_way.push_back((at, 1 - end, [own, to], transmit.payload.clone()));
                 }

@@ -1,5 +1,7 @@
 //! QUIC connections of flows.
 
+#[cfg(feature = "tls")]
+use super::model::QuicCrypto;
 use super::model::{End, Quic as Model, QuicCongestionControl, QuicMessages};
 use roamsim_engine::{Span, Stream};
 use roamsim_network::World;
@@ -7,6 +9,8 @@ use roamsim_network::flow::Association;
 use roamsim_network::socket::endpoint::Endpoint;
 use roamsim_network::socket::{SocketEnd, User};
 use roamsim_quic::{CongestionControl, Crypto, Messages, Quic, Settings};
+#[cfg(feature = "tls")]
+use std::sync::Arc;
 
 /// Adds a connection from `a` to `b`, each end with its random stream, for an application with messages or
 /// without.
@@ -17,11 +21,11 @@ pub(crate) fn add(
     (b, of_b): (SocketEnd, Stream),
 ) -> Option<Association> {
     let settings = settings(model, has_messages);
+    let Session { crypto: [client, server], over } = session(model, &settings);
     let end = |user, crypto, random| -> Box<dyn Endpoint> {
-        let end = Quic::new(&settings, crypto, random);
+        let end = over(Quic::new(&settings, crypto, random));
         Box::new(if matches!(user, User::FlowBothWays { .. }) { end.both_ways() } else { end })
     };
-    let [client, server] = [Crypto::null_client(), Crypto::null_server(settings.certificate_bytes)];
     match model.client {
         End::From => {
             let ends = [end(a.user, client, of_a), end(b.user, server, of_b)];
@@ -36,6 +40,26 @@ pub(crate) fn add(
     }
 }
 
+/// The cryptography of both ends, and what an end needs besides.
+struct Session {
+    crypto: [Crypto; 2],
+    over: Box<dyn Fn(Quic) -> Quic>,
+}
+
+fn session(model: &Model, settings: &Settings) -> Session {
+    #[cfg(feature = "tls")]
+    if model.crypto == QuicCrypto::Tls {
+        let (crypto, secrets) = Crypto::tls(settings.certificate_bytes);
+        return Session { crypto, over: Box::new(move |end| end.over_tls(Arc::clone(&secrets))) };
+    }
+    // Validation refuses TLS in a build without it.
+    let _ = model.crypto;
+    Session {
+        crypto: [Crypto::null_client(), Crypto::null_server(settings.certificate_bytes)],
+        over: Box::new(|end| end),
+    }
+}
+
 /// Every key is taken apart and every field is written: one that is forgotten does not compile.
 fn settings(model: &Model, has_messages: bool) -> Settings {
     let &Model {
@@ -47,12 +71,22 @@ fn settings(model: &Model, has_messages: bool) -> Settings {
         // Of the flow.
         client: _,
         migration,
+        retry,
+        ecn,
+        l4s,
+        // Of the session.
+        crypto: _,
         certificate_bytes,
     } = model;
     Settings {
         congestion_control: match congestion_control {
             QuicCongestionControl::Newreno => CongestionControl::NewReno,
+            QuicCongestionControl::Reno => CongestionControl::Reno,
             QuicCongestionControl::Cubic => CongestionControl::Cubic,
+            QuicCongestionControl::CubicLinux => CongestionControl::CubicLinux,
+            QuicCongestionControl::Vegas => CongestionControl::Vegas,
+            QuicCongestionControl::Bbr => CongestionControl::Bbr,
+            QuicCongestionControl::Dctcp => CongestionControl::Dctcp,
         },
         initial_window_bytes,
         receive_window_bytes,
@@ -64,6 +98,9 @@ fn settings(model: &Model, has_messages: bool) -> Settings {
         },
         max_idle_timeout: Some(max_idle_timeout).filter(|&timeout| timeout > Span::ZERO),
         migration,
+        retry,
+        ecn,
+        l4s,
         certificate_bytes: certificate_bytes as u32,
     }
 }

@@ -1,6 +1,6 @@
 //! Settings of QUIC.
 
-use super::model::Quic;
+use super::model::{Quic, QuicCongestionControl, QuicCrypto};
 use crate::access::Network;
 use crate::report::{Report, Step, join};
 use crate::topology::Topology;
@@ -28,6 +28,14 @@ pub(crate) fn check(
         let message = "this build has no QUIC, because it was made without the cargo feature `quic`";
         report.add(&join(at, ["protocol"]), message, "build with that feature, which is on by default");
     }
+    if cfg!(feature = "quic") && quic.crypto == QuicCrypto::Tls && !cfg!(feature = "tls") {
+        let message = "this build has no TLS, because it was made without the cargo feature `tls`";
+        report.add(
+            &join(at, ["crypto"]),
+            message,
+            "build with that feature, which wheels have, or leave it out",
+        );
+    }
     let least = [
         (
             "initial_window",
@@ -51,6 +59,7 @@ pub(crate) fn check(
         let help = format!("write \"{MAX_CERTIFICATE_BYTES}B\" or less");
         report.add(&join(at, ["certificate_size"]), message, help);
     }
+    check_marks(at, quic, report);
     let least_bytes = Quic::MIN_DATAGRAM_BYTES + Udp::HEADER_BYTES + network.general.ip.header_bytes();
     // With several addresses it may use any link.
     let path_bytes =
@@ -63,5 +72,27 @@ pub(crate) fn check(
             "QUIC needs packets of {least_bytes} B (RFC 9000 section 14), and the path carries {path_bytes} B at most"
         );
         report.add(at, message, "raise the `mtu` of the links");
+    }
+}
+
+/// What ECN and the congestion control ask of each other.
+fn check_marks(at: &[Step], quic: &Quic, report: &mut Report<'_>) {
+    let control = quic.congestion_control;
+    if control == QuicCongestionControl::Dctcp && !quic.ecn {
+        let help = "write ecn = true as well, and a queue that marks, such as `dualpi2`";
+        let message = "`dctcp` reduces its window by marks, and ECN is off";
+        report.add(&join(at, ["congestion_control"]), message, help);
+    }
+    if control == QuicCongestionControl::Bbr && quic.ecn {
+        let help = "leave it out or write false";
+        report.add(&join(at, ["ecn"]), "BBR's draft names no response to ECN marks", help);
+    }
+    if quic.l4s && control != QuicCongestionControl::Dctcp {
+        let message = format!(
+            "`l4s` promises a window that falls by the share of marks (RFC 9331 section 4.3); that of `{}` does not",
+            control.name()
+        );
+        let help = "write congestion_control = \"dctcp\" and ecn = true, or leave it out";
+        report.add(&join(at, ["l4s"]), message, help);
     }
 }

@@ -36,8 +36,20 @@ pub struct Quic {
     /// 9). `change_primary_at` of the node says which, or a `[[handover]]`, or a `[[selection]]` with the
     /// scheme `migration`. Default chosen: yes.
     pub migration: bool,
-    /// The size of the server's certificate chain, most of its first flight. Default chosen: 1500 bytes, two
-    /// certificates with keys on elliptic curves.
+    /// Whether the server answers a client's first packet by Retry, with a token that proves its address. It
+    /// costs a round trip (RFC 9000 section 8.1.2). Default chosen: no, as a server that is not under attack.
+    pub retry: bool,
+    /// Explicit Congestion Notification (RFC 9000 section 13.4): packets may be marked by queues with `ecn =
+    /// true`, and acknowledgements count the marks. Default chosen: off, as of TCP.
+    pub ecn: bool,
+    /// Whether packets go as ECT(1), the identifier of L4S (RFC 9331 section 4.1), for queues such as
+    /// `dualpi2`. It needs `dctcp` (section 4.3). Default: no, quinn-proto sends ECT(0).
+    pub l4s: bool,
+    /// The cryptography. Default chosen: none, with the messages and sizes of TLS, so that runs spend no time
+    /// on it.
+    pub crypto: QuicCrypto,
+    /// The size of the server's certificate chain, most of its first flight; with `crypto = "tls"` the next
+    /// multiple of 332 bytes. Default chosen: 1500 bytes, two certificates with keys on elliptic curves.
     #[serde(rename = "certificate_size", with = "units::size")]
     #[schemars(with = "units::Size")]
     pub certificate_bytes: u64,
@@ -55,6 +67,10 @@ impl Default for Quic {
             messages: QuicMessages::StreamEach,
             client: End::From,
             migration: true,
+            retry: false,
+            ecn: false,
+            l4s: false,
+            crypto: QuicCrypto::Null,
             certificate_bytes: 1500,
         }
     }
@@ -78,6 +94,16 @@ impl Quic {
     /// packet number of 2 octets, the header of a STREAM frame, and the tag (RFC 9000 sections 17.3.1 and
     /// 19.8, RFC 9001 section 5.3).
     pub const OVERHEAD_BYTES: u64 = 1 + 8 + 2 + 8 + 16;
+}
+
+/// The cryptography of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum QuicCrypto {
+    /// The messages of TLS 1.3 by their sizes, and tags by packet number.
+    Null,
+    /// TLS 1.3 (RFC 9001) by rustls. Captures hold its secrets.
+    Tls,
 }
 
 /// How messages travel.
@@ -104,12 +130,22 @@ pub enum End {
 
 /// A congestion control of QUIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "snake_case")]
 pub enum QuicCongestionControl {
     /// NewReno of RFC 9002 section 7, as quinn-proto has it.
     Newreno,
+    /// Slow start and congestion avoidance of RFC 5681: the law that TCP has here.
+    Reno,
     /// CUBIC of RFC 9438: the law that TCP has here.
     Cubic,
+    /// CUBIC of Linux: the law that TCP has here with `cubic_rules = "linux"`.
+    CubicLinux,
+    /// Vegas (Brakmo and Peterson 1995): the law that TCP has here.
+    Vegas,
+    /// BBR version 3 (draft-ietf-ccwg-bbr-06): the law that TCP has here.
+    Bbr,
+    /// DCTCP of RFC 8257, with `ecn`: the law that TCP has here.
+    Dctcp,
 }
 
 impl QuicCongestionControl {
@@ -117,7 +153,12 @@ impl QuicCongestionControl {
     pub fn name(self) -> &'static str {
         match self {
             QuicCongestionControl::Newreno => "newreno",
+            QuicCongestionControl::Reno => "reno",
             QuicCongestionControl::Cubic => "cubic",
+            QuicCongestionControl::CubicLinux => "cubic_linux",
+            QuicCongestionControl::Vegas => "vegas",
+            QuicCongestionControl::Bbr => "bbr",
+            QuicCongestionControl::Dctcp => "dctcp",
         }
     }
 }

@@ -1,0 +1,226 @@
+//! Congestion controls behind the library's trait: its own NewReno, and the laws that TCP has here.
+//!
+//! A law is written once, in `roamsim_protocols::tcp::congestion`; [`law`] hands it what the library tells.
+
+mod law;
+mod packets;
+
+use law::Law;
+use quinn_proto::RttEstimator;
+use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics, NewRenoConfig};
+use roamsim_engine::Stream;
+use roamsim_protocols::tcp::congestion::{Bbr, Cubic, CubicLinux, Dctcp, Reno, Vegas};
+use std::any::Any;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+/// The rule for the congestion window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// NewReno by RFC 9002 section 7: the library's.
+    NewReno,
+    /// Slow start and congestion avoidance of RFC 5681, in bytes: the simulator's.
+    Reno,
+    /// CUBIC by RFC 9438: the simulator's.
+    Cubic,
+    /// CUBIC as Linux has it: the simulator's.
+    CubicLinux,
+    /// Vegas: the simulator's.
+    Vegas,
+    /// BBR, version 3: the simulator's.
+    Bbr,
+    /// DCTCP (RFC 8257): the simulator's.
+    Dctcp,
+}
+
+/// What the control of a path tells the end of the connection.
+#[derive(Debug, Default)]
+pub(crate) struct Meter {
+    /// Periods of persistent congestion.
+    pub(crate) timeouts: AtomicU64,
+    /// Octets in flight as of the last acknowledgement.
+    pub(crate) in_flight_bytes: AtomicU64,
+    /// Acknowledgements that told of marks, and those that reduced the window.
+    pub(crate) mark_events: AtomicU64,
+    pub(crate) mark_reductions: AtomicU64,
+    /// The rate of a law that has one of its own; 0 without.
+    pub(crate) pacing_rate_bytes_per_s: AtomicU64,
+    /// Paths so far.
+    paths: AtomicU64,
+}
+
+/// Makes the control of each path.
+pub(crate) struct Factory {
+    pub(crate) kind: Kind,
+    pub(crate) initial_window_bytes: u64,
+    /// What laws draw comes from children of it, one a path.
+    pub(crate) random: Stream,
+    pub(crate) meter: Arc<Meter>,
+}
+
+impl ControllerFactory for Factory {
+    fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
+        let path = self.meter.paths.fetch_add(1, Ordering::Relaxed);
+        let random = self.random.child(path);
+        let (window, meter) = ((self.initial_window_bytes, current_mtu), Arc::clone(&self.meter));
+        let control: Box<dyn Controller> = match self.kind {
+            Kind::NewReno => {
+                let mut config = NewRenoConfig::default();
+                config.initial_window(self.initial_window_bytes);
+                Arc::new(config).build(now, current_mtu)
+            }
+            Kind::Reno => Box::new(Law::<Reno>::new(window, (now, false), &random, meter)),
+            Kind::Cubic => Box::new(Law::<Cubic>::new(window, (now, false), &random, meter)),
+            Kind::CubicLinux => Box::new(Law::<CubicLinux>::new(window, (now, false), &random, meter)),
+            Kind::Vegas => Box::new(Law::<Vegas>::new(window, (now, true), &random, meter)),
+            Kind::Bbr => Box::new(Law::<Bbr>::new(window, (now, true), &random, meter)),
+            Kind::Dctcp => Box::new(Law::<Dctcp>::new(window, (now, true), &random, meter)),
+        };
+        Box::new(Metered { control, meter: Arc::clone(&self.meter) })
+    }
+}
+
+/// A control that keeps the meter.
+struct Metered {
+    control: Box<dyn Controller>,
+    meter: Arc<Meter>,
+}
+
+impl Controller for Metered {
+    fn on_sent(&mut self, now: Instant, bytes: u64, last_packet_number: u64) {
+        self.control.on_sent(now, bytes, last_packet_number);
+    }
+
+    fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, app_limited: bool, rtt: &RttEstimator) {
+        self.control.on_ack(now, sent, bytes, app_limited, rtt);
+    }
+
+    fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, largest: Option<u64>) {
+        self.meter.in_flight_bytes.store(in_flight, Ordering::Relaxed);
+        self.control.on_end_acks(now, in_flight, app_limited, largest);
+    }
+
+    fn on_congestion_event(&mut self, now: Instant, sent: Instant, is_persistent: bool, lost_bytes: u64) {
+        let before_bytes = self.control.window();
+        self.control.on_congestion_event(now, sent, is_persistent, lost_bytes);
+        self.meter.timeouts.fetch_add(u64::from(is_persistent), Ordering::Relaxed);
+        // The library tells of no octets where a queue has marked.
+        if lost_bytes == 0 {
+            self.meter.mark_events.fetch_add(1, Ordering::Relaxed);
+            let has_reduced = self.control.window() < before_bytes;
+            self.meter.mark_reductions.fetch_add(u64::from(has_reduced), Ordering::Relaxed);
+        }
+    }
+
+    fn on_mtu_update(&mut self, new_mtu: u16) {
+        self.control.on_mtu_update(new_mtu);
+    }
+
+    fn window(&self) -> u64 {
+        self.control.window()
+    }
+
+    fn metrics(&self) -> ControllerMetrics {
+        self.control.metrics()
+    }
+
+    fn clone_box(&self) -> Box<dyn Controller> {
+        Box::new(Metered { control: self.control.clone_box(), meter: Arc::clone(&self.meter) })
+    }
+
+    fn initial_window(&self) -> u64 {
+        self.control.initial_window()
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self.control.into_any()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock;
+    use roamsim_engine::{Span, Time};
+
+    fn at(ms: u64) -> Instant {
+        clock::instant(Time::ZERO + Span::from_ms(ms))
+    }
+
+    fn control(kind: Kind, initial_window_bytes: u64, begin: Instant) -> (Box<dyn Controller>, Arc<Meter>) {
+        let (random, meter) = (Stream::new(1, 0, "control"), Arc::<Meter>::default());
+        let factory = Factory { kind, initial_window_bytes, random, meter: Arc::clone(&meter) };
+        (Arc::new(factory).build(begin, 1200), meter)
+    }
+
+    /// 0.7 of the window after a loss; two datagrams in persistent congestion (RFC 9002 section 7.6.2), which
+    /// is counted. A loss from before the last reduction changes nothing (section 7.3.2).
+    #[test]
+    fn cubic_falls_by_three_tenths_and_in_persistent_congestion_to_two_datagrams() {
+        let (mut control, meter) = control(Kind::Cubic, 100_000, at(0));
+        control.on_congestion_event(at(50), at(10), false, 1200);
+        assert_eq!(control.window(), 70_000);
+        control.on_congestion_event(at(60), at(50), false, 1200);
+        assert_eq!(control.window(), 70_000);
+        control.on_congestion_event(at(99), at(90), true, 1200);
+        assert_eq!((control.window(), meter.timeouts.load(Ordering::Relaxed)), (2400, 1));
+    }
+
+    #[test]
+    fn a_loss_on_the_path_before_does_not_count_for_the_new_one() {
+        let (mut control, _) = control(Kind::Cubic, 12_000, at(100));
+        control.on_congestion_event(at(150), at(50), false, 1200);
+        assert_eq!(control.window(), 12_000);
+        control.on_congestion_event(at(250), at(120), false, 1200);
+        assert_eq!(control.window(), 8400);
+    }
+
+    /// Each law by its own decrease: Reno half (RFC 5681), CUBIC three tenths (RFC 9438), Vegas a quarter
+    /// (Hengartner et al. 2000), BBR none for a single loss.
+    #[test]
+    fn a_loss_reduces_the_window_as_the_law_says() {
+        for (kind, left_bytes) in [
+            (Kind::NewReno, 50_000),
+            (Kind::Reno, 50_000),
+            (Kind::Cubic, 70_000),
+            (Kind::Vegas, 75_000),
+            (Kind::Bbr, 100_000),
+            (Kind::Dctcp, 50_000),
+        ] {
+            let (mut control, _) = control(kind, 100_000, at(0));
+            control.on_sent(at(10), 1200, 1);
+            control.on_congestion_event(at(50), at(10), false, 1200);
+            assert_eq!(control.window(), left_bytes, "{kind:?}");
+        }
+    }
+
+    /// Linux counts in whole segments: 717/1024 of 83.
+    #[test]
+    fn the_cubic_of_linux_falls_in_whole_segments() {
+        let (mut control, _) = control(Kind::CubicLinux, 83 * 1200, at(0));
+        control.on_congestion_event(at(50), at(10), false, 1200);
+        assert_eq!(control.window(), 58 * 1200);
+    }
+
+    /// RFC 8257 section 3.3: with DCTCP.Alpha of 1, as at first, half. No octets are lost where a queue has
+    /// marked. RFC 9438 section 4.6 leaves CUBIC 0.7.
+    #[test]
+    fn a_mark_reduces_the_window_as_the_law_says() {
+        for (kind, left_bytes) in [(Kind::Dctcp, 50_000), (Kind::Cubic, 70_000), (Kind::Reno, 50_000)] {
+            let (mut control, _) = control(kind, 100_000, at(0));
+            control.on_congestion_event(at(50), at(10), false, 0);
+            assert_eq!(control.window(), left_bytes, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn only_bbr_has_a_rate_of_its_own() {
+        for kind in [Kind::NewReno, Kind::Reno, Kind::Cubic, Kind::Vegas, Kind::Dctcp] {
+            assert_eq!(control(kind, 12_000, at(0)).1.pacing_rate_bytes_per_s.load(Ordering::Relaxed), 0);
+        }
+        // InitPacingRate: the initial window in a millisecond, by 2.77.
+        let (_, meter) = control(Kind::Bbr, 12_000, at(0));
+        assert_eq!(meter.pacing_rate_bytes_per_s.load(Ordering::Relaxed), 12_000 * 277 * 10);
+    }
+}

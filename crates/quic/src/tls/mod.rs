@@ -1,0 +1,201 @@
+//! TLS 1.3 for a connection (RFC 8446, RFC 9001): rustls, with a certificate that is part of this crate.
+//!
+//! Runs repeat to the octet, and their captures can be read:
+//! - What rustls draws comes from a stream that its end lends for the time of a call ([`lend`]).
+//! - *ring* draws the key of a key exchange from the system, whatever rustls is told. So X25519 (RFC 7748) is
+//!   `x25519-dalek`'s, with a scalar from that stream. Signatures of Ed25519 draw nothing (RFC 8032).
+//! - Certificates are judged at a fixed time of day.
+//! - Secrets are kept as lines of a key log ([`Secrets`]), which captures hold.
+//!
+//! The server shows its certificate as many times as the size of its chain asks for; the client judges the
+//! first. There is no resumption: each connection is the first between two ends.
+
+use crate::random::octets;
+use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
+use roamsim_engine::Stream;
+use rustls::crypto::{ActiveKeyExchange, CryptoProvider, SecureRandom, SharedSecret, SupportedKxGroup};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, UnixTime};
+use rustls::time_provider::TimeProvider;
+use rustls::{Error, KeyLog, NamedGroup, PeerMisbehaved};
+use std::cell::RefCell;
+use std::fmt::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use x25519_dalek::{X25519_BASEPOINT_BYTES, x25519};
+
+/// Signed by itself with the key beside it, on Edwards curve 25519, for the name `server`.
+const CERTIFICATE: &[u8] = include_bytes!("server.der");
+const KEY: &[u8] = include_bytes!("key.der");
+
+/// A day on which the certificate is valid: 1 January 2027.
+const TODAY: UnixTime = UnixTime::since_unix_epoch(Duration::from_secs(1_798_761_600));
+
+thread_local! {
+    /// What the end draws from whose call is under way.
+    static LENT: RefCell<Option<Stream>> = const { RefCell::new(None) };
+}
+
+/// Exchanges the stream with the one that is lent: before a call of the library, and after it.
+pub(crate) fn lend(random: &mut Option<Stream>) {
+    LENT.with_borrow_mut(|lent| std::mem::swap(lent, random));
+}
+
+fn drawn<const N: usize>() -> Option<[u8; N]> {
+    LENT.with_borrow_mut(|lent| lent.as_mut().map(octets))
+}
+
+/// Random octets of rustls.
+#[derive(Debug)]
+struct Lent;
+
+impl SecureRandom for Lent {
+    fn fill(&self, buffer: &mut [u8]) -> Result<(), rustls::crypto::GetRandomFailed> {
+        for chunk in buffer.chunks_mut(8) {
+            let octets = drawn::<8>().ok_or(rustls::crypto::GetRandomFailed)?;
+            chunk.copy_from_slice(&octets[..chunk.len()]);
+        }
+        Ok(())
+    }
+}
+
+/// Key exchange on curve 25519 (RFC 7748 section 6.1).
+#[derive(Debug)]
+struct X25519;
+
+impl SupportedKxGroup for X25519 {
+    fn start(&self) -> Result<Box<dyn ActiveKeyExchange>, Error> {
+        let scalar = drawn::<32>().ok_or(Error::FailedToGetRandomBytes)?;
+        Ok(Box::new(Exchange { scalar, public: x25519(scalar, X25519_BASEPOINT_BYTES) }))
+    }
+
+    fn name(&self) -> NamedGroup {
+        NamedGroup::X25519
+    }
+}
+
+struct Exchange {
+    scalar: [u8; 32],
+    public: [u8; 32],
+}
+
+impl ActiveKeyExchange for Exchange {
+    fn complete(self: Box<Self>, peer: &[u8]) -> Result<SharedSecret, Error> {
+        let point = peer.try_into().map_err(|_| Error::from(PeerMisbehaved::InvalidKeyShare))?;
+        let shared = x25519(self.scalar, point);
+        // A point of small order: the peer wants to know the secret beforehand (RFC 7748 section 6.1).
+        if shared == [0; 32] {
+            return Err(PeerMisbehaved::InvalidKeyShare.into());
+        }
+        Ok(SharedSecret::from(&shared[..]))
+    }
+
+    fn pub_key(&self) -> &[u8] {
+        &self.public
+    }
+
+    fn group(&self) -> NamedGroup {
+        NamedGroup::X25519
+    }
+}
+
+/// The time of day.
+#[derive(Debug)]
+struct Day;
+
+impl TimeProvider for Day {
+    fn current_time(&self) -> Option<UnixTime> {
+        Some(TODAY)
+    }
+}
+
+/// Secrets of a connection, as lines in the format of key logs (draft-ietf-tls-keylogfile), which nobody has
+/// taken yet.
+#[derive(Debug, Default)]
+pub struct Secrets(Mutex<String>);
+
+impl Secrets {
+    /// Those that are new.
+    pub(crate) fn take(&self) -> String {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl KeyLog for Secrets {
+    fn log(&self, label: &str, client_random: &[u8], secret: &[u8]) {
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let hex = |octets: &[u8]| {
+            octets.iter().fold(String::new(), |mut text, octet| {
+                let _ = write!(text, "{octet:02x}");
+                text
+            })
+        };
+        let _ = writeln!(lines, "{label} {} {}", hex(client_random), hex(secret));
+    }
+}
+
+fn provider() -> Arc<CryptoProvider> {
+    Arc::new(CryptoProvider {
+        kx_groups: vec![&X25519],
+        secure_random: &Lent,
+        ..rustls::crypto::ring::default_provider()
+    })
+}
+
+/// What is part of this crate is right: its certificate, its key and its suites.
+const OURS: &str = "the certificate, the key and the suites of this crate";
+
+/// Both ends of a connection over TLS: the client, the server with a chain of so many octets or more, and
+/// where their secrets are.
+pub(crate) fn ends(chain_bytes: u32) -> (Arc<QuicClientConfig>, Arc<QuicServerConfig>, Arc<Secrets>) {
+    let versions = [&rustls::version::TLS13];
+    let (certificate, secrets) = (CertificateDer::from(CERTIFICATE), Arc::<Secrets>::default());
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(certificate.clone()).expect(OURS);
+    let client = rustls::ClientConfig::builder_with_details(provider(), Arc::new(Day));
+    let client = client.with_protocol_versions(&versions).expect(OURS);
+    let client = client.with_root_certificates(roots).with_no_client_auth();
+    let server = rustls::ServerConfig::builder_with_details(provider(), Arc::new(Day));
+    let server = server.with_protocol_versions(&versions).expect(OURS).with_no_client_auth();
+    let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(KEY.to_vec()));
+    let chain = vec![certificate; (chain_bytes as usize).div_ceil(CERTIFICATE.len()).max(1)];
+    let mut server = server.with_single_cert(chain, key).expect(OURS);
+    // Both ends have the same secrets; the server has them first.
+    server.key_log = Arc::<Secrets>::clone(&secrets);
+    let client = Arc::new(QuicClientConfig::try_from(client).expect(OURS));
+    (client, Arc::new(QuicServerConfig::try_from(server).expect(OURS)), secrets)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 7748 section 6.1: Bob's key, Alice's public key, and their secret.
+    #[test]
+    fn the_exchange_is_that_of_rfc_7748() {
+        let octets = |hex: &str| -> [u8; 32] {
+            std::array::from_fn(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).expect("hex"))
+        };
+        let scalar = octets("5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb");
+        let public = x25519(scalar, X25519_BASEPOINT_BYTES);
+        assert_eq!(public, octets("de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f"));
+        let alice = octets("8520f0098930a754748b7ddcb43ef75a0dbf3a0d26381af4eba4a98eaa9b4e6a");
+        let secret = Box::new(Exchange { scalar, public }).complete(&alice).expect("a secret");
+        let expected = octets("4a5d9d5ba4ce2de1728e3bf480350f25e07e21c947d19e3376f09b3c1e161742");
+        assert_eq!(secret.secret_bytes(), expected);
+        assert!(Box::new(Exchange { scalar, public }).complete(&[0; 32]).is_err());
+    }
+
+    #[test]
+    fn nothing_is_drawn_unless_a_stream_is_lent() {
+        assert!(Lent.fill(&mut [0; 5]).is_err());
+        let mut stream = Some(Stream::new(1, 0, "tls"));
+        let mut drawn = [[0; 5]; 2];
+        for octets in &mut drawn {
+            lend(&mut stream);
+            Lent.fill(octets).expect("octets");
+            lend(&mut stream);
+        }
+        assert_ne!(drawn[0], drawn[1]);
+        assert!(Lent.fill(&mut [0; 5]).is_err());
+    }
+}
