@@ -179,7 +179,7 @@ def test_packets_that_were_dropped_do_not_hide_the_packets_that_were_varied(scen
 def test_numbers_beside_texts_have_one_format_too() -> None:
     page = Report("t")
     page.table([{"delay": "1.7 ± 1.0"}, {"delay": 1.6956}, {"delay": 3.952e-5}, {"delay": 20.77}])
-    assert re.findall(r"<td[^>]*>(.*?)</td>", page.html()) == ["1.7 ± 1.0", "1.70", "&lt;0.01", "20.77"]
+    assert re.findall(r"<td[^>]*>(.*?)</td>", page.html()) == ["1.7 ±\u00a01.0", "1.70", "&lt;0.01", "20.77"]
 
 
 def test_a_number_that_nobody_would_miss_has_no_exponent() -> None:
