@@ -7,6 +7,7 @@ loudly. With ROAMSIM_REQUIRE_TOOLS=1, as in continuous integration, any test tha
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import functools
 import importlib.util
 import itertools
@@ -245,7 +246,9 @@ def roamsim(tmp_path: Path) -> Command:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "needs(program): the test is left out where the program is not installed")
+    config.addinivalue_line(
+        "markers", "needs(program): the test is left out where the program or library is not installed"
+    )
 
 
 #: Modules that take longest. They go first: at the end a worker would be left with one, and the others with nothing.
@@ -264,8 +267,19 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         for program in mark.args:
             if program == "tun" and (lacking := lacks_tun()):
                 pytest.skip(f"this machine lets nobody make TUN devices in namespaces: {lacking}")
-            if program != "tun" and shutil.which(program) is None:
+            is_there = has_library if program.startswith("lib") else shutil.which
+            if program != "tun" and not is_there(program):
                 pytest.skip(f"{program} is not installed")
+
+
+@functools.cache
+def has_library(name: str) -> bool:
+    """Whether a shared library can be loaded."""
+    try:
+        ctypes.CDLL(name)
+    except OSError:
+        return False
+    return True
 
 
 @functools.cache

@@ -123,6 +123,45 @@ def test_a_program_asks_over_udp_and_gets_an_answer_at_the_port_it_asked_from() 
     assert flow["mean_delay_s"] == pytest.approx(0.1401056)
 
 
+def test_datagrams_that_overlap_are_measured_and_answered_at_their_ports() -> None:
+    application = '{ kind = "request_response", response_size = "4B", processing_time = "100ms" }'
+    loss = 'loss = { model = "list", from = "phone", segments = [2] }'
+    world = roamsim.World(scenario(UP, "udp", application).replace('rate = "10Mb/s"', f'rate = "10Mb/s"\n{loss}'))
+    for at_ms, port in [(0, 5000), (5, 5001), (10, 5002), (20, 5003)]:
+        world.step(at_ms * 1_000_000)
+        world.inject("phone", datagram(port, 7, bytes(72)))
+    world.step(2_000_000_000)
+    # 20.08 ms there, 100 ms, and 32 octets in 25.6 us back. The second is lost.
+    assert [received(emitted)[:3] for emitted in world.emitted()] == [
+        (at_ms * 1_000_000 + 140_105_600, 7, port) for at_ms, port in [(0, 5000), (10, 5002), (20, 5003)]
+    ]
+    flow = world.finish().flows.row(0, named=True)
+    assert (flow["sent_packets"], flow["delivered_packets"]) == (4, 3)
+    assert flow["mean_delay_s"] == pytest.approx(0.1401056)
+
+
+def test_packets_of_programs_are_lost_by_their_numbers() -> None:
+    text = SCENARIO.partition("[[flow]]")[0]
+    loss = 'loss = { model = "list", from = "phone", segments = [2, 4] }'
+    world = roamsim.World(text.replace('rate = "10Mb/s"', f'rate = "10Mb/s"\n{loss}'), external=["server"])
+    # An empty datagram, and a segment without data, do not count; ICMP does.
+    bare = struct.pack("!HHIIBBHHH", 1, 2, 3, 4, 0x50, 16, 5, 0, 0)
+    packets = [
+        packet(17, PHONE, SERVER, struct.pack("!HHHH", 1, 2, 8, 0)),
+        datagram(1, 2, b"1"),
+        packet(6, PHONE, SERVER, bare),
+        datagram(1, 2, b"2"),
+        packet(1, PHONE, SERVER, b"\x08\0\0\0\0\0\0\0"),
+        packet(6, PHONE, SERVER, bare + b"4"),
+        packet(6, PHONE, SERVER, bare + b"5"),
+    ]
+    for octets in packets:
+        world.inject("phone", octets)
+    world.step(1_000_000_000)
+    came = [emitted.octets for emitted in world.emitted()]
+    assert came == [octets for number, octets in enumerate(packets) if number not in (3, 5)]
+
+
 def test_a_program_answers_over_udp_or_the_client_gives_up() -> None:
     application = '{ kind = "request_response", request_size = "72B", think_time = "1s", timeout = "500ms" }'
     world = roamsim.World(scenario(DOWN, "udp", application))
@@ -206,3 +245,41 @@ def test_a_simulated_client_gets_pages_from_a_server_of_python(tmp_path: Path) -
     # 50,000 octets and a head of one to three hundred.
     assert 50_100 * responses < flow["delivered_bytes"] < 50_300 * responses
     assert flow["sent_bytes"] == 500 * flow["sent_packets"] and flow["mean_delay_s"] > 0.08
+
+
+#: Asks three times at once, then writes what is no request, and tells how long each answer took.
+PIPELINE = """
+import socket, time
+connection = socket.create_connection(("server", 80))
+request = b"GET / HTTP/1.1\\r\\nHost: server\\r\\n\\r\\n"
+begun = time.monotonic()
+connection.sendall(3 * request)
+got = b""
+while got.count(b"200 OK") < 3 or not got.endswith(bytes(range(100))):
+    got += connection.recv(65536)
+print("PIPELINED", time.monotonic() - begun)
+begun = time.monotonic()
+connection.sendall(b"\\x16\\x03\\x01")
+got = connection.recv(65536)
+print("REFUSED", time.monotonic() - begun, got.split(b"\\r\\n")[0].decode())
+print("CLOSED", connection.recv(65536))
+"""
+
+
+@needs_tun
+def test_requests_overlap_and_what_is_none_is_refused_a_round_trip_later(tmp_path: Path) -> None:
+    asking = '{ kind = "request_response", response_size = "100B", processing_time = "50ms" }'
+    (tmp_path / "pages.toml").write_text(scenario(UP, "tcp", asking).replace("port = 7", "port = 80"))
+    done = run_command(
+        "live", "pages.toml", "--max-lateness", "10s", "--out", "kept", "--on", "phone", "--",
+        sys.executable, "-c", PIPELINE, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = re.search(r"PIPELINED ([\d.]+)\nREFUSED ([\d.]+) (.*)\nCLOSED b''", done.stdout)
+    assert found, done.stdout
+    # Two ways of 20 ms, and 50 ms for the responses; on a busy machine more.
+    assert 0.090 <= float(found[1]) < 1
+    assert 0.040 <= float(found[2]) < 1 and found[3] == "HTTP/1.1 400 Bad Request"
+    [flow] = roamsim.open_results(tmp_path / "kept")["flows"].rows(named=True)
+    assert (flow["sent_packets"], flow["delivered_packets"]) == (3, 3)
+    assert 0.090 <= flow["mean_delay_s"] < 1

@@ -111,8 +111,8 @@ def test_a_handshake_by_hand() -> None:
 @pytest.mark.parametrize(
     ("flow", "said"),
     [
-        ({"transport": '{ protocol = "sctp" }', "application": '{ kind = "bulk" }'}, "is one of TCP or UDP"),
-        ({"transport": '{ protocol = "quic" }', "application": '{ kind = "bulk" }'}, "is one of TCP or UDP"),
+        ({"transport": '{ protocol = "sctp" }', "application": '{ kind = "request_response" }'}, "over SCTP a program"),
+        ({"transport": '{ protocol = "quic" }', "application": '{ kind = "bulk" }'}, "is one of TCP, SCTP or UDP"),
         ({"application": '{ kind = "cbr", packet_size = "100B", interval = "20ms" }'}, "a program gets a stream"),
         ({"application": '{ kind = "bulk" }\nreader = { read_rate = "1Mb/s" }'}, "`reader` has no effect"),
         ({"application": '{ kind = "bulk" }\nbidirectional = true'}, "goes one way"),
@@ -146,17 +146,68 @@ def test_flows_at_one_port_go_to_the_programs_that_connect_one_by_one() -> None:
         roamsim.World(UP + "port = 0\n")
 
 
-def test_what_is_no_request_is_refused_and_the_connection_ends() -> None:
+def test_what_is_no_request_is_refused_when_it_has_come_and_the_connection_ends() -> None:
     asking = '{ kind = "request_response", response_size = "1kB" }'
     world = roamsim.World(UP.replace('{ kind = "bulk" }', asking))
     world.inject("phone", segment(7, 0, SYN))
     world.step(100_000_000)
     seq = answer(world)[2]
-    world.inject("phone", segment(8, seq + 1, ACK, b"\x16\x03\x01 a handshake of TLS\n"))
+    world.inject("phone", segment(8, seq + 1, ACK, b"\x16\x03\x01 a handshake of TLS"))
     world.step(200_000_000)
-    refusal = [emitted.octets for emitted in world.emitted()]
+    emitted = world.emitted()
+    refusal = [each.octets for each in emitted]
     assert b"".join(octets[40:] for octets in refusal).startswith(b"HTTP/1.1 400 Bad Request\r\n")
     assert refusal[-1][33] & FIN
+    # 61 octets at 10 Mb/s take 48.8 us there, and nothing comes back before 20 ms more.
+    assert emitted[0].time_ns > 140_048_800
+    world.inject("phone", segment(29, seq + 1 + len(refusal[0]) - 39, FIN | ACK))
+    world.step(300_000_000)
+    # It was no request, and got no response.
+    flow = world.finish().flows.row(0, named=True)
+    assert (flow["sent_packets"], flow["delivered_packets"], flow["delivered_bytes"]) == (0, 0, 0)
+
+
+def test_a_refusal_waits_for_the_responses_before_it() -> None:
+    asking = '{ kind = "request_response", response_size = "10B", processing_time = "50ms" }'
+    world = roamsim.World(UP.replace('{ kind = "bulk" }', asking))
+    world.inject("phone", segment(7, 0, SYN, options=struct.pack("!BBH", 2, 4, 1460)))
+    world.step(100_000_000)
+    seq = answer(world)[2]
+    world.inject("phone", segment(8, seq + 1, ACK, b"GET / HTTP/1.1\r\n\r\nnothing\r\nGET / HTTP/1.1\r\n\r\n"))
+    world.step(400_000_000)
+    written = b"".join(emitted.octets[40:] for emitted in world.emitted())
+    assert [written.count(word) for word in (b"200 OK", b"400 Bad")] == [1, 1]
+    assert 0 < written.index(bytes(range(10))) < written.index(b"HTTP/1.1 400")
+
+
+def test_requests_that_overlap_are_measured_one_by_one() -> None:
+    asking = '{ kind = "request_response", response_size = "10B", processing_time = "50ms" }'
+    # Nagle's algorithm would hold the third response back.
+    world = roamsim.World(UP.replace('{ kind = "bulk" }', asking).replace('"sack" }', '"sack", nagle = false }'))
+    world.inject("phone", segment(7, 0, SYN, options=struct.pack("!BBH", 2, 4, 1460)))
+    world.step(100_000_000)
+    first = answer(world)[2] + 1
+    request = b"GET / HTTP/1.1\r\n\r\n"
+    # Two in one segment, and another 10 ms later.
+    world.inject("phone", segment(8, first, ACK, 2 * request))
+    world.step(110_000_000)
+    world.inject("phone", segment(44, first, ACK, request))
+    acknowledged = first
+    while world.now_ns < 400_000_000:
+        world.step(world.now_ns + 1_000_000)
+        for emitted in world.emitted():
+            size = len(emitted.octets) - 40
+            acknowledged += size
+            if size:
+                world.inject("phone", segment(62, acknowledged, ACK))
+    flow = world.finish().flows.row(0, named=True)
+    assert (flow["sent_packets"], flow["delivered_packets"], flow["lost_packets"]) == (3, 3, 0)
+    # 20 ms there, 50 ms, 20 ms back, and less than 1 ms each for octets, and for who looks once in 1 ms.
+    assert 0.090 < flow["mean_delay_s"] <= flow["p99_delay_s"] < 0.092
+
+
+def test_a_response_has_a_head_before_its_octets() -> None:
+    asking = '{ kind = "request_response", response_size = "1kB" }'
     # A response of 1000 octets with a head, to a request whose octets come out of order.
     world = roamsim.World(UP.replace('{ kind = "bulk" }', asking))
     world.inject("phone", segment(7, 0, SYN, options=struct.pack("!BBH", 2, 4, 1460)))

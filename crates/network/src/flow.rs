@@ -128,6 +128,14 @@ impl Flow {
         }
     }
 
+    /// The port of a program outside that sent this request, over UDP.
+    pub(crate) fn port_of_request(&self, sequence: u64) -> Option<u16> {
+        match &self.source {
+            Source::Client(client) => client.port_of(sequence),
+            _ => None,
+        }
+    }
+
     /// Whether the flow is a stream of octets without messages.
     pub fn is_stream(&self) -> bool {
         matches!(self.source, Source::Bulk(_) | Source::Transfer(_))

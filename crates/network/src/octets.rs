@@ -11,7 +11,7 @@
 
 use crate::traffic_class::TrafficClass;
 use roamsim_protocols::checksum::Sum;
-use roamsim_protocols::tcp;
+use roamsim_protocols::{sctp, tcp};
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
@@ -103,7 +103,8 @@ pub struct Octets {
     octets: Arc<[u8]>,
     protocol: u8,
     ports: (u16, u16),
-    /// Whether they carry data of an application, as their sender says: a program outside says nothing.
+    /// Whether they carry data of an application, as their sender says. Of a program's that is known of TCP and
+    /// UDP; all else counts as data.
     has_data: bool,
 }
 
@@ -160,6 +161,12 @@ impl Octets {
         let addresses = self.octets.get(if self.is_v4()? { 12..V4 } else { 8..V6 })?;
         let pseudo_header = Sum::from(segment.len() as u32).with(addresses).with(&[0, TCP]);
         tcp::wire::decode(segment, Some(pseudo_header.folded())).ok()
+    }
+
+    /// A whole packet of SCTP and the user data of its chunks; `None` of anything else, and where its checksum or a
+    /// length is wrong.
+    pub(crate) fn sctp_packet(&self) -> Option<(sctp::Packet, Vec<u8>)> {
+        sctp::wire::decode(self.transport(SCTP)?, true).ok()
     }
 
     fn is_v4(&self) -> Option<bool> {
@@ -222,12 +229,14 @@ fn read_v4(octets: &[u8]) -> Option<Incoming> {
     }
     let is_fragment = word(octets, 6)? & 0x3FFF != 0;
     let protocol = header[9];
-    let ports = if is_fragment { (0, 0) } else { ports(protocol, &whole[header_bytes..]) };
+    let transport = &whole[header_bytes..];
+    let ports = if is_fragment { (0, 0) } else { ports(protocol, transport) };
+    let has_data = is_fragment || has_data(protocol, transport);
     Some(Incoming {
         source: v4_address(whole, 12)?,
         destination: v4_address(whole, 16)?,
         traffic_class: class_of(IpVersion::V4, whole),
-        octets: Octets { octets: whole.into(), protocol, ports, has_data: false },
+        octets: Octets { octets: whole.into(), protocol, ports, has_data },
     })
 }
 
@@ -235,11 +244,12 @@ fn read_v6(octets: &[u8]) -> Option<Incoming> {
     let total = V6 + usize::from(word(octets, 4)?);
     let whole = octets.get(..total)?;
     let (protocol, ports) = v6_transport(whole)?;
+    let has_data = whole[6] != protocol || has_data(protocol, &whole[V6..]);
     Some(Incoming {
         source: v6_address(whole, 8)?,
         destination: v6_address(whole, 24)?,
         traffic_class: class_of(IpVersion::V6, whole),
-        octets: Octets { octets: whole.into(), protocol, ports, has_data: false },
+        octets: Octets { octets: whole.into(), protocol, ports, has_data },
     })
 }
 
@@ -274,6 +284,15 @@ fn ports(protocol: u8, transport: &[u8]) -> (u16, u16) {
     match protocol {
         TCP | UDP | DCCP | SCTP | UDP_LITE => word(transport, 0).zip(word(transport, 2)).unwrap_or((0, 0)),
         _ => (0, 0),
+    }
+}
+
+/// Whether a transport carries more than its header. What it cannot be told of does.
+fn has_data(protocol: u8, transport: &[u8]) -> bool {
+    match protocol {
+        TCP => transport.get(12).is_none_or(|offset| transport.len() > usize::from(offset >> 4) * 4),
+        UDP => transport.len() > 8,
+        _ => true,
     }
 }
 

@@ -26,6 +26,11 @@ pub struct AppMessage {
     pub bytes: u32,
 }
 
+impl AppMessage {
+    /// The number of a response to what is no request.
+    pub const UNASKED: u64 = u64::MAX;
+}
+
 /// What a datagram or a stream carries.
 #[derive(Clone, Debug)]
 pub enum Message {
@@ -33,6 +38,8 @@ pub enum Message {
     Application(AppMessage),
     /// One that is told to a program outside in HTTP.
     Http(Arc<HttpMessage>),
+    /// A program outside should have written HTTP, and has not: it comes behind the octets that show it.
+    NoHttp,
     /// An IEEE 802.21 message.
     Mih(Arc<mih::Message>),
     /// A registration message of Mobile IP.
@@ -75,7 +82,7 @@ impl Message {
             Message::Http(http) => http.message.bytes,
             Message::Mih(message) => message.encoded_bytes() as u32,
             Message::MobileIp(message) => message.encoded_bytes() as u32,
-            Message::Redirection(_) => 0,
+            Message::NoHttp | Message::Redirection(_) => 0,
         }
     }
 }
@@ -224,7 +231,8 @@ impl Packet {
     #[inline]
     pub fn is_of_a_flow(&self) -> bool {
         match &self.pdu {
-            Pdu::Tcp(_) | Pdu::Udp(_, Message::Application(_) | Message::Http(_) | Message::Mih(_)) => {
+            Pdu::Tcp(_)
+            | Pdu::Udp(_, Message::Application(_) | Message::Http(_) | Message::NoHttp | Message::Mih(_)) => {
                 !self.is_broadcast()
             }
             Pdu::Sctp(packet) => !matches!(
@@ -260,7 +268,9 @@ impl Packet {
         match &self.pdu {
             Pdu::Tcp(segment) => segment.payload_bytes > 0,
             Pdu::Sctp(packet) => packet.data().next().is_some(),
-            Pdu::Udp(_, Message::Application(_) | Message::Http(_) | Message::Mih(_)) => true,
+            Pdu::Udp(_, Message::Application(_) | Message::Http(_) | Message::NoHttp | Message::Mih(_)) => {
+                true
+            }
             Pdu::Udp(_, Message::MobileIp(_) | Message::Redirection(_)) | Pdu::Icmp(_) => false,
             Pdu::Octets(octets) => octets.has_data(),
         }

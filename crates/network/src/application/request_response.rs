@@ -6,7 +6,7 @@ use crate::distribution::Distribution;
 use crate::packet::AppMessage;
 use roamsim_engine::{Span, Time};
 use roamsim_protocols::{Context, Machine};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// The client. A request that is not answered within `timeout` is given up and the client thinks before the
 /// next; a response that comes later is ignored.
@@ -21,13 +21,18 @@ pub struct Client {
     least_bytes: u32,
     /// What it asks a program for.
     path: Box<str>,
-    /// A program outside asks, and decides when.
-    is_outside: bool,
+    /// Where a program outside asks, and decides when and how long it waits: its requests without a response, by
+    /// number, when they were sent, and over UDP the port that a response goes to. They may overlap.
+    outside: Option<BTreeMap<u64, (Time, Option<u16>)>>,
     state: State,
     sent: u64,
     given_up: u64,
     actions: VecDeque<Action>,
 }
+
+/// Requests of a program that wait for a response: of more the oldest are lost. Chosen: more than any server
+/// answers at once.
+const MOST_WAITING: usize = 1 << 16;
 
 #[derive(Clone, Copy, Debug)]
 enum State {
@@ -54,7 +59,7 @@ impl Client {
             timeout,
             least_bytes: 1,
             path: "/".into(),
-            is_outside: false,
+            outside: None,
             state,
             sent: 0,
             given_up: 0,
@@ -64,13 +69,21 @@ impl Client {
 
     /// A program outside asks in its place, from now on.
     pub(crate) fn leave_to_program(&mut self) {
-        (self.is_outside, self.state) = (true, State::Stopped);
+        (self.outside, self.state) = (Some(BTreeMap::new()), State::Stopped);
     }
 
-    /// The program has sent a request.
-    pub(crate) fn on_request_outside(&mut self, now: Time) {
-        self.sent += 1;
-        self.state = State::Waiting(now);
+    /// The program has sent the request with this number, over UDP from this port.
+    pub(crate) fn on_request_outside(&mut self, now: Time, sequence: u64, port: Option<u16>) {
+        let Some(waiting) = &mut self.outside else { return };
+        waiting.insert(sequence, (now, port));
+        if waiting.len() > MOST_WAITING {
+            waiting.pop_first();
+        }
+    }
+
+    /// The port of a program that the response to this request goes to.
+    pub(crate) fn port_of(&self, sequence: u64) -> Option<u16> {
+        self.outside.as_ref()?.get(&sequence)?.1
     }
 
     /// What it asks a program for, with no fewer octets than that takes.
@@ -101,10 +114,6 @@ impl Client {
     }
 
     fn think(&mut self, cx: &mut Context<'_>) {
-        if self.is_outside {
-            self.state = State::Stopped;
-            return;
-        }
         let next = cx.now + self.think.sample_span(cx.random);
         self.state = if next < self.activity.stop { State::Thinking(next) } else { State::Stopped };
     }
@@ -112,6 +121,9 @@ impl Client {
     /// The response to request `message.sequence` has arrived. Returns the response time, `None` when it came
     /// too late to count.
     pub(super) fn on_response(&mut self, cx: &mut Context<'_>, message: AppMessage) -> Option<Span> {
+        if let Some(waiting) = &mut self.outside {
+            return waiting.remove(&message.sequence).map(|(since, _)| cx.now - since);
+        }
         match self.state {
             State::Waiting(since) if message.sequence + 1 == self.sent => {
                 self.think(cx);

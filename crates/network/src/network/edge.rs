@@ -3,7 +3,7 @@
 //! A packet from outside is refused and counted, or it is a packet of the network like any other, with an end
 //! that is counted. Where it comes to an external node it leaves the simulation. At any other node it is for
 //! the open socket that is bound to its port, or it is dropped: other sockets of the simulation do not read
-//! octets. Flows of TCP and UDP with a program are the exception: its segments and datagrams are read where
+//! octets. Flows with a program are the exception: its segments, packets of SCTP and datagrams are read where
 //! they come in, and written where they leave.
 //!
 //! One that is larger than the MTU of its path is fragmented, or answered with an ICMP error, where it comes
@@ -21,6 +21,7 @@ use crate::topology::NodeId;
 use crate::traffic_class::TrafficClass;
 use roamsim_engine::Time;
 use roamsim_protocols::Address;
+use roamsim_protocols::sctp::{self, Chunk};
 use roamsim_protocols::tcp::{Flags, Segment};
 use roamsim_protocols::udp::Datagram;
 use std::collections::{BTreeMap, VecDeque};
@@ -68,9 +69,11 @@ pub struct Edge {
     connections: BTreeMap<(NodeId, u16), Vec<Joined>>,
     /// Those of UDP.
     datagrams: BTreeMap<(NodeId, u16), Vec<Joined>>,
+    /// Those of SCTP.
+    associations: BTreeMap<(NodeId, u16), Vec<Joined>>,
 }
 
-/// A socket of TCP or UDP that has a program at its other end.
+/// A socket of TCP, SCTP or UDP that has a program at its other end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Joined {
     /// Its number.
@@ -95,6 +98,26 @@ fn place(waiting: &[Joined], addresses: [Address; 2], from: u16, may_begin: bool
         waiting.iter().position(|joined| ours(joined) && joined.remote_port == port)
     };
     at(Some(from)).or_else(|| at(None).filter(|_| may_begin))
+}
+
+/// What a program sends that was read for a socket.
+#[derive(Debug)]
+pub(crate) enum Taken {
+    Segment(TakenSegment),
+    Chunks(TakenChunks),
+}
+
+/// A packet of a program that has come in for a socket of SCTP.
+#[derive(Debug)]
+pub(crate) struct TakenChunks {
+    /// The socket that it is for.
+    pub(crate) socket: u32,
+    /// Its size, network header included.
+    pub(crate) size_bytes: u32,
+    /// The port that it comes from.
+    pub(crate) from: u16,
+    /// The TSNs that it acknowledges, up to this one.
+    pub(crate) acknowledged: Option<u32>,
 }
 
 /// A segment of a program that has come in for a socket of TCP.
@@ -149,6 +172,11 @@ impl Edge {
         self.connections.entry((node, port)).or_default().push(joined);
     }
 
+    /// Packets of a program that come to a port of a node are for this socket of SCTP.
+    pub(crate) fn join_association(&mut self, node: NodeId, port: u16, joined: Joined) {
+        self.associations.entry((node, port)).or_default().push(joined);
+    }
+
     /// Datagrams of a program that come to a port of a node are for this socket of UDP.
     pub(crate) fn join_datagrams(&mut self, node: NodeId, port: u16, joined: Joined) {
         self.datagrams.entry((node, port)).or_default().push(joined);
@@ -186,6 +214,22 @@ impl Edge {
         let joined = &mut waiting[at];
         joined.remote_port = Some(from);
         Some((*joined, segment, payload))
+    }
+
+    /// The socket of SCTP that octets are for at a node, their packet, and the user data of its chunks.
+    fn association_for(
+        &mut self,
+        node: NodeId,
+        addresses: [Address; 2],
+        octets: &Octets,
+    ) -> Option<(u32, sctp::Packet, Vec<u8>)> {
+        let (from, port) = octets.ports();
+        let waiting = self.associations.get_mut(&(node, port))?;
+        let (packet, payload) = octets.sctp_packet()?;
+        let begins = matches!(packet.chunks[..], [Chunk::Init(_)]);
+        let at = place(waiting, addresses, from, begins)?;
+        waiting[at].remote_port = Some(from);
+        Some((waiting[at].socket, packet, payload))
     }
 
     /// A program has reset what had not become a connection: this socket listens for the next one.
@@ -232,7 +276,7 @@ impl Network {
         (addresses, incoming): ([Address; 2], Incoming),
         path_mtu: u32,
         datagram: Option<(u32, Pdu)>,
-    ) -> Option<TakenSegment> {
+    ) -> Option<Taken> {
         let [source, destination] = addresses;
         let size_bytes = incoming.octets.as_slice().len() as u32;
         if size_bytes <= path_mtu {
@@ -308,7 +352,7 @@ impl Network {
         [source, destination]: [Address; 2],
         incoming: Incoming,
         datagram: Option<(u32, Pdu)>,
-    ) -> Option<TakenSegment> {
+    ) -> Option<Taken> {
         self.edge.external.entry(node).or_default().injected += 1;
         let to = self.topology.owner(destination);
         let wants_details = self.recorder.as_ref().is_some_and(|recorder| recorder.wants_details());
@@ -324,7 +368,21 @@ impl Network {
                     let detail = wants_details.then(|| (segment.to_string(), payload.to_vec()));
                     let read = joined.is_read.then(|| (segment.seq, segment.flags, payload.to_vec()));
                     let taken = TakenSegment { socket, size_bytes, ack, resets: is_reset && !has_ack, read };
-                    (socket, size_bytes, Pdu::Tcp(segment), Some(taken), detail)
+                    (socket, size_bytes, Pdu::Tcp(segment), Some(Taken::Segment(taken)), detail)
+                }
+                None if let Some((socket, packet, payload)) =
+                    self.edge.association_for(to, [source, destination], &incoming.octets) =>
+                {
+                    let size_bytes = self.ip.header_bytes() + packet.total_bytes();
+                    let (from, _) = incoming.octets.ports();
+                    let acknowledged = packet.chunks.iter().find_map(|chunk| match chunk {
+                        Chunk::Sack(sack) => Some(sack.cumulative_tsn_ack),
+                        Chunk::Shutdown { cumulative_tsn_ack } => Some(*cumulative_tsn_ack),
+                        _ => None,
+                    });
+                    let detail = wants_details.then(|| (described(&incoming.octets), payload));
+                    let taken = TakenChunks { socket, size_bytes, from, acknowledged };
+                    (socket, size_bytes, Pdu::Sctp(packet), Some(Taken::Chunks(taken)), detail)
                 }
                 None if let Some((socket, pdu)) = datagram => {
                     let size_bytes = incoming.octets.as_slice().len() as u32;

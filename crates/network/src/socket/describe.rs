@@ -16,8 +16,13 @@ pub(super) fn describe(message: &Message) -> String {
         Message::Http(http) => {
             let AppMessage { sequence, bytes, .. } = http.message;
             let start = http.head.split(|&octet| octet == b'\r').next().unwrap_or_default();
-            format!("message {sequence} ({bytes} B): {}", String::from_utf8_lossy(start))
+            let number = match sequence {
+                AppMessage::UNASKED => String::new(),
+                sequence => format!(" {sequence}"),
+            };
+            format!("message{number} ({bytes} B): {}", String::from_utf8_lossy(start))
         }
+        Message::NoHttp => "no HTTP".to_owned(),
         Message::Mih(pdu) => describe_mih(pdu),
         Message::MobileIp(message) => describe_registration(message),
         Message::Redirection(RedirectionMessage::Update { .. }) => "redirect".to_owned(),
@@ -54,7 +59,7 @@ pub(crate) fn octets(message: &Message, part: Range<u64>) -> Vec<u8> {
         }
         Message::Mih(pdu) => pdu.encode(),
         Message::MobileIp(message) => message.encode(),
-        Message::Redirection(_) => Vec::new(),
+        Message::NoHttp | Message::Redirection(_) => Vec::new(),
     };
     let end = (part.end as usize).min(whole.len());
     whole[(part.start as usize).min(end)..end].to_vec()
@@ -108,8 +113,14 @@ pub(super) fn sctp_detail(
 ) -> Detail {
     let described = packet.chunks.iter().map(|chunk| describe_chunk(log, chunk, addresses));
     let description = described.collect::<Vec<_>>().join("; ");
+    let payload = if capturing { user_data(log, packet) } else { Vec::new() };
+    Detail { description, payload, parts: Vec::new() }
+}
+
+/// The user data of a packet's chunks.
+pub(super) fn user_data(log: &ChunkLog, packet: &sctp::Packet) -> Vec<u8> {
     let mut payload = Vec::new();
-    for data in packet.data().filter(|_| capturing) {
+    for data in packet.data() {
         let Some(chunk) = log.get(data.tsn) else { continue };
         match &chunk.message {
             Some((message, from)) => {
@@ -119,7 +130,7 @@ pub(super) fn sctp_detail(
             None => payload.extend(pattern(chunk.octets.clone())),
         }
     }
-    Detail { description, payload, parts: Vec::new() }
+    payload
 }
 
 fn describe_chunk(log: &ChunkLog, chunk: &Chunk, addresses: &IpAddresses) -> String {

@@ -1,7 +1,7 @@
 //! Sockets of SCTP. An association keeps messages apart by itself: they wait at the receiving socket under
 //! the TSN of their first chunk. What an application writes as a stream goes over it in messages of one size.
 
-use super::describe::sctp_detail;
+use super::describe::{sctp_detail, user_data};
 use super::{
     Coming, Counts, Envelope, Socket, SocketEnd, SocketEvent, SocketId, Traffic, User, sample_rtt,
     sample_window,
@@ -156,6 +156,21 @@ impl SctpSocket {
             self.waiting.push_back(message);
         }
         taken
+    }
+
+    /// Keeps what its chunks carry, before the first is sent: a program outside gets their octets.
+    pub(crate) fn keep_log(&mut self) {
+        self.sent.get_or_insert_with(|| Box::new(ChunkLog::new(self.next_tsn)));
+    }
+
+    /// The user data of the chunks of a packet that it has sent.
+    pub(crate) fn user_data(&self, packet: &sctp::Packet) -> Vec<u8> {
+        self.sent.as_ref().map_or_else(Vec::new, |log| user_data(log, packet))
+    }
+
+    /// Octets of user data in all chunks up to this TSN, as far as they were sent.
+    pub(crate) fn sent_up_to(&self, tsn: u32) -> u64 {
+        self.sent.as_ref().map_or(0, |log| log.end(tsn))
     }
 
     /// The next message that has begun to be sent, for the peer's socket to expect.

@@ -216,7 +216,16 @@ impl World {
                 self.answer_program(moment, sink, response);
                 continue;
             }
+            if let SocketId::Udp(socket) = sink
+                && let Some(port) = self.flows[number as usize].port_of_request(sequence)
+            {
+                self.udp[socket as usize].remote_port = port;
+            }
             self.send_message(moment, sink, Message::Application(response));
+        }
+        let sink = self.flows[number as usize].association.sink;
+        if self.answers_program(sink) {
+            self.refuse_program(moment, sink);
         }
         if let Some(server) = &mut self.flows[number as usize].server {
             server.arm(Event::Server(number), moment);

@@ -123,6 +123,8 @@ pub struct World {
     sockets_watched: bool,
     /// Sockets of TCP in whose place a program has its end of the connection, and what is known of it.
     outside: BTreeMap<u32, Program>,
+    /// The sockets of SCTP in whose place programs stand, and octets that those have acknowledged.
+    outside_associations: BTreeMap<u32, u64>,
     /// Whether time series of the state of connections are recorded.
     connections_sampled: bool,
     /// By node, the signalling entries that its link events drive.
@@ -181,6 +183,7 @@ impl World {
             sockets_recorded: details || trace.segments || connections_sampled,
             sockets_watched: details || trace.segments || connections_sampled,
             outside: BTreeMap::new(),
+            outside_associations: BTreeMap::new(),
             connections_sampled,
             link_event_users: BTreeMap::new(),
             events_digest: Fingerprint::default(),
@@ -425,6 +428,7 @@ impl World {
             }
             (User::Program(flow), message) => self.reach_program(now, flow, &message),
             (user, Message::Http(http)) => self.deliver(now, user, Message::Application(http.message)),
+            (user, Message::NoHttp) => self.meet_no_http(now, user),
             // A socket has one user and carries its kind of message only.
             (
                 _,

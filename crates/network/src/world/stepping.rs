@@ -7,6 +7,7 @@ use super::{Looked, Series, World};
 use crate::alarm::Moment;
 use crate::event::{Event, Wake};
 use crate::handover::mobile_ip::MobileIp;
+use crate::network::edge::Taken;
 use crate::network::{Emitted, Network, tunnel};
 use crate::topology::NodeId;
 use roamsim_engine::run::{Unfinished, Watch, run_until};
@@ -149,8 +150,10 @@ impl World {
             let moment = &mut Moment::new(course.now, &mut course.queue);
             let fits = taken.1.octets.as_slice().len() as u32 <= path_mtu;
             let datagram = if fits { self.take_datagram(moment.now, to, &taken) } else { None };
-            if let Some(segment) = self.network.send_octets(moment, node, taken, path_mtu, datagram) {
-                self.count_segment(moment, segment);
+            match self.network.send_octets(moment, node, taken, path_mtu, datagram) {
+                Some(Taken::Segment(segment)) => self.count_segment(moment.now, segment),
+                Some(Taken::Chunks(chunks)) => self.count_chunks(moment.now, &chunks),
+                None => {}
             }
             self.serve_work(moment);
         }

@@ -79,8 +79,10 @@ fn check_external(i: usize, flow: &Flow, nodes: &[Node], report: &mut Report<'_>
         Some("programs run at both of its ends")
     } else if !from && !to {
         None
-    } else if matches!(*flow.transport, Transport::Sctp(_) | Transport::Quic(_)) {
-        Some("a flow between a program and the simulation is one of TCP or UDP")
+    } else if matches!(*flow.transport, Transport::Quic(_)) {
+        Some("a flow between a program and the simulation is one of TCP, SCTP or UDP")
+    } else if matches!(*flow.transport, Transport::Sctp(_)) && !streams {
+        Some("over SCTP a program sends or gets kind = \"bulk\" or \"transfer\"")
     } else if from && !asks && !matches!(flow.application, Application::Bulk(_)) {
         Some("the program decides what it sends: kind = \"bulk\" counts it, \"request_response\" answers it")
     } else if from

@@ -49,6 +49,7 @@ pub(super) fn check(scenario: &Scenario, report: &mut Report<'_>) {
         return;
     }
     let passing = passing(scenario);
+    let has_programs = scenario.nodes.iter().any(|node| node.external);
     for (at, name, senders, only, model) in losses {
         let LossModel::List { segments, flow } = model else { continue };
         let passes = |from: &str| {
@@ -57,8 +58,9 @@ pub(super) fn check(scenario: &Scenario, report: &mut Report<'_>) {
             data.is_some_and(|data| data.iter().any(named))
         };
         let covers = |from: &&&str| only.is_none_or(|only| only == **from);
-        // An empty list loses nothing, and says so.
-        if segments.is_empty() || senders.iter().filter(covers).any(|from| passes(from)) {
+        // An empty list loses nothing, and says so. A program may send anything.
+        let may_lose = has_programs && flow.is_none();
+        if segments.is_empty() || may_lose || senders.iter().filter(covers).any(|from| passes(from)) {
             continue;
         }
         let other_way = senders.into_iter().find(|from| passes(from));

@@ -34,7 +34,10 @@ pub(super) enum Found {
         is_last: bool,
     },
     /// This is no HTTP. Nothing more is read.
-    Malformed,
+    Malformed {
+        /// The offset behind the octets that show it.
+        end: u64,
+    },
 }
 
 /// A stream of requests or responses.
@@ -63,7 +66,8 @@ enum State {
     Trailer,
     /// To the end of the connection.
     UntilClose,
-    Malformed,
+    /// Nothing more is read: what came was malformed, or a request was the last.
+    Over,
 }
 
 /// What the head of a message says.
@@ -108,7 +112,7 @@ impl Messages {
     /// complete.
     pub(super) fn take(&mut self, from: u64, octets: &[u8]) -> Vec<Found> {
         let mut found = Vec::new();
-        if from + octets.len() as u64 <= self.at || self.state == State::Malformed {
+        if from + octets.len() as u64 <= self.at || self.state == State::Over {
             return found;
         }
         if from > self.at {
@@ -152,9 +156,13 @@ impl Messages {
                         (left, false) => self.state = State::Chunk(left),
                     }
                 }
-                State::UntilClose | State::Malformed => {
+                State::UntilClose | State::Over => {
                     self.at += octets.len() as u64;
                     return;
+                }
+                State::Start if self.line.is_empty() && !may_begin(self.reads, octets[0]) => {
+                    self.at += 1;
+                    return self.fail(found);
                 }
                 State::Start | State::Fields | State::ChunkSize | State::Trailer => {
                     let end = octets.iter().position(|&octet| octet == b'\n').map(|at| at + 1);
@@ -270,14 +278,28 @@ impl Messages {
         (self.state, self.begun) = (State::Start, self.at);
         // Section 9.3: `close` wins.
         let is_last = head.closes || head.is_old && !head.keeps_alive;
+        if is_last && self.reads == Reads::Requests {
+            // Section 9.6: no further request is processed.
+            self.state = State::Over;
+        }
         Found::Whole { end: self.at, bytes, is_head: head.is_head, is_last }
     }
 
     fn fail(&mut self, found: &mut Vec<Found>) {
-        self.state = State::Malformed;
+        self.state = State::Over;
         self.ahead.clear();
-        found.push(Found::Malformed);
+        found.push(Found::Malformed { end: self.at });
     }
+}
+
+/// Whether a message, or an empty line before it, may begin with this octet: the first one of a method is of a
+/// token (RFC 9110 section 5.6.2). A TLS handshake is known by that.
+fn may_begin(reads: Reads, octet: u8) -> bool {
+    let begins = match reads {
+        Reads::Requests => octet.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&octet),
+        Reads::Responses => octet == b'H',
+    };
+    begins || matches!(octet, b'\r' | b'\n')
 }
 
 /// A number of digits alone.
@@ -353,25 +375,31 @@ mod tests {
     #[test]
     fn what_is_no_http_is_malformed_once() {
         let long = [b"GET / HTTP/1.1\r\nA: ".to_vec(), vec![b'x'; 70_000]].concat();
-        let texts: [&[u8]; 9] = [
-            b"\x16\x03\x01\x02\n",
-            b"GET /\r\n",
-            b"GET / HTTP/2\r\n",
-            b"GET / HTTP/1.1\r\nno colon\r\n",
-            b"GET / HTTP/1.1\r\nContent-Length: -1\r\n",
-            b"GET / HTTP/1.1\r\nContent-Length: +1\r\n",
-            b"GET / HTTP/1.1\r\nContent-Length : 1\r\n",
-            b"GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n",
-            &long,
+        // Each up to the octet that shows it: of a handshake of TLS the first, of a head that is too long all of
+        // the piece.
+        let texts: [(&[u8], usize); 10] = [
+            (b"\x16\x03\x01\x02", 1),
+            (b"\r\n(GET / HTTP/1.1\r\n", 3),
+            (b"GET /\r\nHost: x\r\n", 7),
+            (b"GET / HTTP/2\r\n\r\n", 14),
+            (b"GET / HTTP/1.1\r\nno colon\r\nHost: x\r\n\r\n", 26),
+            (b"GET / HTTP/1.1\r\nContent-Length: -1\r\n", 36),
+            (b"GET / HTTP/1.1\r\nContent-Length: +1\r\n", 36),
+            (b"GET / HTTP/1.1\r\nContent-Length : 1\r\n", 36),
+            (b"GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n", 54),
+            (&long, long.len()),
         ];
-        for text in texts {
+        for (text, shown) in texts {
             let mut stream = Messages::new(Reads::Requests);
-            assert_eq!(stream.take(0, text), [Found::Malformed], "{:?}", String::from_utf8_lossy(text));
-            assert_eq!(stream.take(text.len() as u64, b"GET / HTTP/1.1\r\n\r\n"), []);
+            let malformed = [Found::Malformed { end: shown as u64 }];
+            assert_eq!(stream.take(0, text), malformed, "{:?}", String::from_utf8_lossy(text));
+            assert_eq!(stream.take(shown as u64, b"GET / HTTP/1.1\r\n\r\n"), []);
         }
+        assert_eq!(Messages::new(Reads::Responses).take(0, b"GET /"), [Found::Malformed { end: 1 }]);
         for size in ["ffffffffffffffff", "+3"] {
             let chunk = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{size}\r\n");
-            assert_eq!(Messages::new(Reads::Responses).take(0, chunk.as_bytes()), [Found::Malformed]);
+            let malformed = [Found::Malformed { end: chunk.len() as u64 }];
+            assert_eq!(Messages::new(Reads::Responses).take(0, chunk.as_bytes()), malformed);
         }
     }
 
@@ -398,6 +426,14 @@ mod tests {
                 "{text}: {found:?}"
             );
         }
+    }
+
+    #[test]
+    fn behind_the_last_request_nothing_is_read() {
+        // 16 + 19 + 2 octets.
+        let last = b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n";
+        let found = Messages::new(Reads::Requests).take(0, &[last, &b"GET / HTTP/1.1\r\n\r\n"[..]].concat());
+        assert_eq!(found, [Found::Whole { end: 37, bytes: 37, is_head: false, is_last: true }]);
     }
 
     #[test]

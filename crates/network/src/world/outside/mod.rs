@@ -1,4 +1,4 @@
-//! Flows of TCP and UDP between a socket of the simulation and a program outside.
+//! Flows of TCP, SCTP and UDP between a socket of the simulation and a program outside.
 //!
 //! Both ends have a socket, as those of any flow. That of the program stands for it and does nothing: what
 //! comes to it leaves as octets, and what the program sends comes in its name. A program of TCP says by its
@@ -6,16 +6,16 @@
 //! messages inside.
 //!
 //! Not modelled: what else a program writes is counted, and its octets go into captures alone. It reads octet
-//! `n` of a stream or of a datagram as `n` modulo 256. A response over UDP answers the latest request.
+//! `n` of a stream or of a datagram as `n` modulo 256. A program's response over UDP answers the latest request.
 
 mod http;
 
 use self::http::{Found, Reads};
-use super::World;
+use super::{Work, World};
 use crate::alarm::Moment;
 use crate::application::Source;
 use crate::flow::Association;
-use crate::network::edge::{Joined, TakenSegment};
+use crate::network::edge::{Joined, TakenChunks, TakenSegment};
 use crate::octets::Incoming;
 use crate::packet::{AppMessage, HttpMessage, Message, Packet, Pdu};
 use crate::socket::describe::{octets, pattern};
@@ -23,6 +23,7 @@ use crate::socket::{Coming, Socket, SocketEvent, SocketId, User};
 use crate::topology::NodeId;
 use roamsim_engine::Time;
 use roamsim_protocols::Address;
+use roamsim_protocols::sctp;
 use roamsim_protocols::tcp::{Flags, State};
 use roamsim_protocols::udp::Datagram;
 use std::collections::BTreeMap;
@@ -48,6 +49,8 @@ struct Http {
     end: Option<u64>,
     /// Of requests that wait for their responses: no body is wanted; the connection ends.
     asked: BTreeMap<u64, (bool, bool)>,
+    /// What is no request has come, and is refused behind the last response.
+    refuses: bool,
     /// What a server is asked for, by the name of its node.
     asks: Option<(String, String)>,
 }
@@ -62,6 +65,9 @@ impl World {
                 }
                 Association { source: SocketId::Udp(source), sink: SocketId::Udp(sink) } => {
                     self.join_datagrams(number, source, sink);
+                }
+                Association { source: SocketId::Sctp(source), sink: SocketId::Sctp(sink) } => {
+                    self.join_association(source, sink);
                 }
                 _ => {}
             }
@@ -85,11 +91,35 @@ impl World {
                 first: None,
                 end: None,
                 asked: BTreeMap::new(),
+                refuses: false,
                 asks,
             });
             let joined = joined(here, ends.2, (!is_passive).then_some(theirs), http.is_some());
             self.network.edge.join(ends.0, port, joined);
             self.outside.insert(outside, Program { http });
+            self.sockets_watched = true;
+        }
+    }
+
+    fn join_association(&mut self, source: u32, sink: u32) {
+        for (outside, here) in [(source, sink), (sink, source)] {
+            let [program, socket] = [outside, here].map(|number| &self.sctp[number as usize]);
+            if !self.network.edge.is_external(program.node) {
+                continue;
+            }
+            let [port, theirs] = [socket, program].map(|socket| socket.association.local_port());
+            let local = socket.association.local_addresses().first();
+            let Some((&local, &remote)) = local.zip(socket.association.remote_addresses().first()) else {
+                continue;
+            };
+            let theirs = (here == source).then_some(theirs);
+            self.network.edge.join_association(
+                socket.node,
+                port,
+                joined(here, [local, remote], theirs, false),
+            );
+            self.sctp[here as usize].keep_log();
+            self.outside_associations.insert(outside, 0);
             self.sockets_watched = true;
         }
     }
@@ -140,9 +170,13 @@ impl World {
         Some(Some((host, path)))
     }
 
-    /// Whether a program stands in the place of a socket of TCP.
+    /// Whether a program stands in the place of a socket of TCP or SCTP.
     pub(super) fn is_outside(&self, id: SocketId) -> bool {
-        matches!(id, SocketId::Tcp(number) if self.outside.contains_key(&number))
+        match id {
+            SocketId::Tcp(number) => self.outside.contains_key(&number),
+            SocketId::Sctp(number) => self.outside_associations.contains_key(&number),
+            _ => false,
+        }
     }
 
     /// Whether a program that speaks HTTP is at the other end of a socket.
@@ -162,8 +196,15 @@ impl World {
         self.outside.get_mut(&self.tcp[number as usize].peer)?.http.as_mut()
     }
 
-    /// A segment has come for a program.
+    /// A segment, or a packet of SCTP, has come for a program.
     pub(super) fn hand_out(&mut self, now: Time, id: SocketId, packet: &Packet) {
+        if let (SocketId::Sctp(number), Pdu::Sctp(pdu)) = (id, &packet.pdu) {
+            let program = &mut self.sctp[number as usize];
+            program.traffic.received(packet.size_bytes);
+            let (node, peer) = (program.node, program.peer);
+            let payload = self.sctp[peer as usize].user_data(pdu);
+            return self.network.hand_out(now, node, packet, &payload);
+        }
         let (SocketId::Tcp(number), Pdu::Tcp(segment)) = (id, &packet.pdu) else { return };
         let program = &mut self.tcp[number as usize];
         program.traffic.received(packet.size_bytes);
@@ -184,7 +225,7 @@ impl World {
     }
 
     /// A program has sent a segment: what it acknowledges it has taken.
-    pub(super) fn count_segment(&mut self, moment: &mut Moment<'_>, segment: TakenSegment) {
+    pub(super) fn count_segment(&mut self, now: Time, segment: TakenSegment) {
         let connection = &self.tcp[segment.socket as usize].connection;
         let outside = self.tcp[segment.socket as usize].peer;
         // It is untrusted, and may acknowledge what was never sent. A FIN is an octet behind the last.
@@ -197,10 +238,32 @@ impl World {
         let program = &mut self.tcp[outside as usize];
         program.traffic.sent(segment.size_bytes);
         if let Some(up_to) = taken.filter(|&up_to| up_to > program.delivered_bytes) {
-            self.reach(moment.now, outside, up_to);
+            self.reach(now, outside, up_to);
         }
         if let Some(read) = segment.read {
-            self.read_octets(moment, outside, read);
+            self.read_octets(now, outside, read);
+        }
+    }
+
+    /// A program has sent a packet of SCTP: what it acknowledges it has taken.
+    pub(super) fn count_chunks(&mut self, now: Time, chunks: &TakenChunks) {
+        let here = &mut self.sctp[chunks.socket as usize];
+        if here.association.state() == sctp::State::Closed {
+            here.association.set_remote_port(chunks.from);
+        }
+        // It is untrusted, and may acknowledge what was never sent.
+        let up_to = chunks.acknowledged.map_or(0, |tsn| here.sent_up_to(tsn));
+        let outside = here.peer;
+        let program = &mut self.sctp[outside as usize];
+        program.traffic.sent(chunks.size_bytes);
+        let user = program.user;
+        let Some(before) = self.outside_associations.get_mut(&outside) else { return };
+        let bytes = up_to.saturating_sub(*before);
+        *before += bytes;
+        if bytes > 0
+            && let Some(flow) = user.receives()
+        {
+            self.deliver_stream(now, flow, bytes);
         }
     }
 
@@ -220,12 +283,7 @@ impl World {
     }
 
     /// A program has written octets that are read.
-    fn read_octets(
-        &mut self,
-        moment: &mut Moment<'_>,
-        outside: u32,
-        (seq, flags, octets): (u32, Flags, Vec<u8>),
-    ) {
+    fn read_octets(&mut self, now: Time, outside: u32, (seq, flags, octets): (u32, Flags, Vec<u8>)) {
         let http = self.outside.get_mut(&outside).and_then(|program| program.http.as_mut());
         let Some(http) = http else { return };
         let mut seq = seq;
@@ -257,30 +315,28 @@ impl World {
         }
         let (flow, here) = (http.flow, http.here);
         for found in found {
-            self.take_message(moment, (flow, here), found);
+            self.take_message(now, (flow, here), found);
         }
     }
 
-    /// A request or response of a program is whole, and on its way.
-    fn take_message(&mut self, moment: &mut Moment<'_>, (flow, here): (u32, u32), found: Found) {
-        let (now, id) = (moment.now, SocketId::Tcp(here));
+    /// A request or response of a program is whole, or shows that it is none, and is on its way.
+    fn take_message(&mut self, now: Time, (flow, here): (u32, u32), found: Found) {
+        let id = SocketId::Tcp(here);
         let Some(asks) = self.http_behind(id).map(|http| http.messages.reads() == Reads::Requests) else {
             return;
         };
-        let Found::Whole { end, bytes, is_head, is_last } = found else {
-            if asks {
-                let head = http::refusal();
-                let message = AppMessage { sequence: 0, generated: now, bytes: head.len() as u32 };
-                self.send_message(moment, id, Message::Http(Arc::new(HttpMessage { message, head })));
-                self.close(id);
-            } else {
-                self.abort(now, id);
+        let (end, bytes, is_head, is_last) = match found {
+            Found::Whole { end, bytes, is_head, is_last } => (end, bytes, is_head, is_last),
+            Found::Malformed { end } => {
+                return self.tcp[here as usize].expect(Coming { at: end, message: Message::NoHttp });
             }
-            return;
         };
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-        let sequence =
-            if asks { Some(self.count_request_outside(now, flow, bytes)) } else { self.last_request(flow) };
+        let sequence = if asks {
+            Some(self.count_request_outside(now, flow, bytes, None))
+        } else {
+            self.last_request(flow)
+        };
         let Some(sequence) = sequence else { return };
         if asks && let Some(http) = self.http_mut(id) {
             http.asked.insert(sequence, (is_head, is_last));
@@ -289,13 +345,45 @@ impl World {
         self.tcp[here as usize].expect(Coming { at: end, message });
     }
 
+    /// Octets that are no HTTP have come to their end: a server refuses, and a client gives up.
+    #[cold]
+    pub(super) fn meet_no_http(&mut self, now: Time, user: User) {
+        match user {
+            User::FlowSink(flow) => {
+                let sink = self.flows[flow as usize].association.sink;
+                if let Some(http) = self.http_mut(sink) {
+                    http.refuses = true;
+                }
+                self.work.push_back(Work::Server(flow));
+            }
+            User::FlowSource(flow) => {
+                let source = self.flows[flow as usize].association.source;
+                self.abort(now, source);
+            }
+            _ => {}
+        }
+    }
+
+    /// Refuses what was no request, once what was asked before it is answered; then the connection ends.
+    #[cold]
+    pub(super) fn refuse_program(&mut self, moment: &mut Moment<'_>, id: SocketId) {
+        let http = self.http_mut(id).filter(|http| http.refuses && http.asked.is_empty());
+        let Some(http) = http else { return };
+        http.refuses = false;
+        let head = http::refusal();
+        let (sequence, bytes) = (AppMessage::UNASKED, head.len() as u32);
+        let message = AppMessage { sequence, generated: moment.now, bytes };
+        self.send_message(moment, id, Message::Http(Arc::new(HttpMessage { message, head })));
+        self.close(id);
+    }
+
     /// A program has sent a request of a flow: its number.
-    fn count_request_outside(&mut self, now: Time, flow: u32, bytes: u32) -> u64 {
-        let flow = &mut self.flows[flow as usize];
+    fn count_request_outside(&mut self, now: Time, number: u32, bytes: u32, port: Option<u16>) -> u64 {
+        let flow = &mut self.flows[number as usize];
         let sequence = flow.measurement.sent_messages;
         flow.measurement.on_write(now, u64::from(bytes));
         if let Source::Client(client) = &mut flow.source {
-            client.at(now).0.on_request_outside(now);
+            client.at(now).0.on_request_outside(now, sequence, port);
         }
         sequence
     }
@@ -363,7 +451,7 @@ impl World {
         let begins =
             matches!(self.flows[flow as usize].association.source, SocketId::Udp(first) if first == outside);
         let sequence = match begins {
-            true => self.count_request_outside(now, flow, payload_bytes),
+            true => self.count_request_outside(now, flow, payload_bytes, Some(source_port)),
             false => self.last_request(flow).unwrap_or(0),
         };
         let message = AppMessage { sequence, generated: now, bytes: payload_bytes };
@@ -383,9 +471,13 @@ impl World {
         let answers = is_sink && matches!(flow.source, Source::Client(_));
         let [outside, here] = if is_sink { [sink, source] } else { [source, sink] };
         let (node, here) = (self.udp[outside as usize].node, &self.udp[here as usize]);
+        let asked_from = match message {
+            Message::Application(response) => flow.port_of_request(response.sequence),
+            _ => None,
+        };
         let datagram = Datagram {
             source_port: here.local_port,
-            destination_port: here.remote_port,
+            destination_port: asked_from.unwrap_or(here.remote_port),
             payload_bytes: message.bytes(),
         };
         let payload = octets(message, 0..u64::from(message.bytes()));

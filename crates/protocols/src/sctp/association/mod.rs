@@ -249,6 +249,16 @@ impl Association {
         self.shut_down
     }
 
+    /// Its port.
+    pub fn local_port(&self) -> u16 {
+        self.local_port
+    }
+
+    /// The peer sends from this port: for one that listens, and does not know it before.
+    pub fn set_remote_port(&mut self, port: u16) {
+        self.remote_port = port;
+    }
+
     /// The state.
     pub fn state(&self) -> State {
         self.state

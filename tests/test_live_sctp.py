@@ -1,0 +1,145 @@
+"""Programs outside and simulated associations of SCTP: usrsctp, a library, talks to ours."""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from pathlib import Path
+
+import polars
+import pytest
+import roamsim
+from conftest import run_command
+from test_capture import tshark
+from test_live_tcp import FIRST_PORT, FLOW, SCENARIO
+
+#: Associations as it is told of: reads messages whose octets it knows, and writes others.
+PROGRAM = """
+import ctypes, json, socket, struct, sys, threading, time
+
+sctp = ctypes.CDLL("libusrsctp.so.2", use_errno=True)
+pointer, size, number = ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int
+for name, result, arguments in [
+    ("socket", pointer, [number] * 3 + [pointer] * 2 + [ctypes.c_uint32, pointer]),
+    ("bind", number, [pointer, ctypes.c_char_p, ctypes.c_uint32]),
+    ("connect", number, [pointer, ctypes.c_char_p, ctypes.c_uint32]),
+    ("listen", number, [pointer, number]),
+    ("accept", pointer, [pointer] * 3),
+    ("sendv", size, [pointer, ctypes.c_char_p, ctypes.c_size_t, pointer, number, pointer, ctypes.c_uint32, number, number]),
+    ("recvv", size, [pointer, pointer, ctypes.c_size_t] + [pointer] * 6),
+    ("shutdown", number, [pointer, number]),
+    ("close", None, [pointer]),
+]:
+    function = getattr(sctp, "usrsctp_" + name)
+    function.restype, function.argtypes = result, arguments
+    globals()["sctp_" + name] = function
+
+def address(host, port):
+    return struct.pack("=H", socket.AF_INET) + struct.pack("!H4s8x", port, socket.inet_aton(host))
+
+def made():
+    return sctp_socket(socket.AF_INET, socket.SOCK_STREAM, 132, None, None, 0, None)
+
+def receive(association):
+    octets = ctypes.create_string_buffer(65536)
+    other = [ctypes.create_string_buffer(64) for _ in range(3)]
+    lengths = [ctypes.c_uint32(64) for _ in range(2)]
+    kind, flags = ctypes.c_uint(), ctypes.c_int()
+    got = sctp_recvv(association, octets, 65536, other[0], ctypes.byref(lengths[0]), other[1],
+                     ctypes.byref(lengths[1]), ctypes.byref(kind), ctypes.byref(flags))
+    return octets.raw[:got] if got >= 0 else None
+
+def read(port, size, told):
+    association = sctp_accept(listening[port], None, None)
+    got, is_right = 0, True
+    while octets := receive(association):
+        got += len(octets)
+        # Each message goes on with the octets of the stream; messages may overtake each other.
+        is_right = is_right and all((after - before) % 256 == 1 for before, after in zip(octets, octets[1:]))
+    told[port] = got == size and is_right and octets is not None
+    sctp_close(association)
+
+def write(port, size, told):
+    association = made()
+    while sctp_connect(association, address("10.0.0.1", port), 16):
+        time.sleep(0.5)
+    for at in range(0, size, 4000):
+        part = min(4000, size - at)
+        assert sctp_sendv(association, bytes(part), part, None, 0, None, 0, 0, 0) == part
+    sctp_shutdown(association, 1)
+    told[port] = receive(association) == b""
+    sctp_close(association)
+
+sctp.usrsctp_init(0, None, None)
+plan, told, threads, listening = json.loads(sys.argv[1]), {}, [], {}
+for port, _, way in plan:
+    if way == "down":
+        listening[port] = made()
+        assert sctp_bind(listening[port], address("0.0.0.0", port), 16) == 0
+        assert sctp_listen(listening[port], 1) == 0
+for port, size, way in plan:
+    threads.append(threading.Thread(target=read if way == "down" else write, args=(port, size, told)))
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+time.sleep(2)
+print("TOLD", sum(told.values()), len(told), sorted(port for port in told if not told[port]), flush=True)
+"""
+
+
+@pytest.mark.needs("tun", "libusrsctp.so.2", "tshark")
+def test_two_hundred_transfers_between_a_library_and_ours(tmp_path: Path) -> None:
+    draw = random.Random(3)
+    flows, plan = [], []
+    for number in range(200):
+        way, size = draw.choice(["down", "up"]), draw.choice([1, 1000, 20_000, 100_000])
+        keys: dict[str, object] = {
+            "protocol": "sctp",
+            "rules": draw.choice(["rfc2960", "rfc9260"]),
+            "streams": draw.choice([1, 4]),
+            "ordered": draw.random() < 0.7,
+            "message_size": draw.choice(["700B", "4kB"]),
+            "receive_window": draw.choice(["20kB", "1MB"]),
+            "rto_min": "300ms",
+            "rto_initial": "1s",
+        }
+        ends = ("server", "phone") if way == "down" else ("phone", "server")
+        start = f"{draw.uniform(2.5, 5):.3f}s"
+        application = (
+            f'{{ kind = "transfer", start = "{start}", size = "{size}B" }}' if way == "down" else '{ kind = "bulk" }'
+        )
+        transport = "{ " + ", ".join(f"{key} = {json.dumps(value)}" for key, value in keys.items()) + " }"
+        flows.append(
+            FLOW.format(name=f"f{number}", source=ends[0], sink=ends[1], transport=transport, application=application)
+        )
+        plan.append((FIRST_PORT + number, size, way))
+    text = SCENARIO.format(duration="120s").replace('rate = "10Mb/s"', 'rate = "50Mb/s"')
+    # Losses, packets that overtake each other, and an outage.
+    text = text.replace(
+        'delay = "20ms"',
+        'delay = { constant = "20ms", jitter = { distribution = "uniform", min = "0s", max = "5ms" }, '
+        "reordering = true }\n"
+        'loss = { model = "bernoulli", probability = 0.01 }\n'
+        'outages = [{ start = "4s", duration = "700ms" }]',
+    )
+    (tmp_path / "all.toml").write_text(text + "".join(flows))
+    done = run_command(
+        "live", "all.toml", "--max-lateness", "60s", "--out", "kept", "--pcap", "all.pcapng", "--on", "phone", "--",
+        sys.executable, "-c", PROGRAM, json.dumps(plan), cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "TOLD 200 200 []" in done.stdout, done.stdout
+    kept = roamsim.open_results(tmp_path / "kept")["flows"]
+    assert kept.sort("name")["delivered_bytes"].to_list() == [
+        size for _, size in sorted((f"f{port - FIRST_PORT}", size) for port, size, _ in plan)
+    ]
+    assert kept["retransmissions"].sum() > 20
+    assert kept.filter(polars.col("connection") == "completed").height > 190
+    # Chunks of both, with their octets: none is malformed, and no checksum is wrong. ICMP errors quote parts of packets,
+    # from before the library is there.
+    check = ("-o", "sctp.checksum:TRUE")
+    wrong = "(_ws.malformed || sctp.checksum.status == 0) && !icmp"
+    assert tshark(tmp_path / "all.pcapng", *check, "-Y", wrong) == ""
+    assert len(tshark(tmp_path / "all.pcapng", *check, "-Y", "sctp.checksum.status == 1").splitlines()) > 3_000
