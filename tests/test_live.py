@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import pty
+import random
 import re
 import select
 import signal
@@ -25,6 +26,7 @@ from ipv4 import PHONE, SERVER, checksum, packet
 from roamsim._roamsim import World as CompiledWorld
 from roamsim.cli.live import programs
 from roamsim.errors import UsageError
+from roamsim.live.namespaces import Lost, _lost
 from roamsim.live.run import host_name
 from roamsim.live.wire import wire as path_in_words
 
@@ -266,6 +268,47 @@ def test_packets_that_are_late_are_told_first(wire: Path, tmp_path: Path) -> Non
     assert done.stderr.startswith("roamsim: packets were late: 99.9 % of them by up to "), done.stderr
 
 
+def test_drops_outside_of_the_simulation_are_read_in_the_counters_of_a_namespace() -> None:
+    dev = "Inter-| Receive\n face |bytes\n    lo: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n  sim0:1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n"
+    snmp = "Ip: Forwarding\nIp: 1\nUdp: InDatagrams NoPorts InErrors OutDatagrams RcvbufErrors\nUdp: 1 2 3 4 5\n"
+    assert _lost("a", dev, snmp, "Udp6InDatagrams 3\nUdp6RcvbufErrors \t 6\n") == Lost("a", 12, 11)
+    assert _lost("a", "", "", "") == Lost("a", 0, 0)
+
+
+#: Sends more datagrams than a socket keeps that nobody reads.
+FLOOD = """
+import socket, time
+port = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+time.sleep(1)
+for _ in range(1000):
+    port.sendto(bytes(1400), ("server", 7))
+    time.sleep(0.0005)
+time.sleep(0.5)
+"""
+
+UNREAD = """
+import socket, time
+port = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+port.bind(("", 7))
+time.sleep(100)
+"""
+
+
+@needs_tun
+def test_datagrams_that_a_program_does_not_read_are_told(tmp_path: Path) -> None:
+    python = sys.executable
+    done = run_command(
+        "live", "--link", "100Mb/s,5ms", *PATIENT, "--on", "server", "--", python, "-c", UNREAD,
+        "--on", "client", "--", python, "-c", FLOOD, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    told = re.search(r"server: full sockets of its programs dropped (\d+) datagrams\n", done.stderr)
+    # The kernel's default holds some hundred.
+    assert told and 500 < int(told[1]) < 1000, done.stderr
+    assert "full device" not in done.stderr
+    assert re.search(r"; \d+\.\d\d s of processor time\n", done.stderr)
+
+
 @needs_tun
 def test_the_end_of_the_scenario_ends_programs_and_their_children(wire: Path, tmp_path: Path) -> None:
     # A child in a session of its own, which would go on.
@@ -290,6 +333,120 @@ def test_the_end_of_the_scenario_ends_programs_and_their_children(wire: Path, tm
     assert not processes(f"4321.{os.getpid()}")
 
 
+@needs_tun
+@pytest.mark.needs("unshare")
+@pytest.mark.parametrize(
+    ("options", "lacks", "said"),
+    [
+        ("-r", "echo 0 > /proc/sys/user/max_user_namespaces", "needs user namespaces, and this system refuses them"),
+        ("-rm", "mount -t tmpfs none /dev/net", "needs TUN devices, and /dev/net/tun cannot be opened"),
+    ],
+)
+def test_a_system_that_lacks_something_is_told_in_one_sentence(options: str, lacks: str, said: str) -> None:
+    live = f"{lacks} && exec {sys.executable} -m roamsim live --link 10Mb/s,20ms -- true"
+    done = subprocess.run(
+        ["unshare", options, "sh", "-c", live], env=environment(), capture_output=True, text=True, check=False
+    )
+    [told] = done.stderr.splitlines()
+    assert (done.returncode, done.stdout) == (125, "")
+    assert said in told
+
+
+def test_the_option_that_would_lead_out_is_not_there(roamsim: Command) -> None:
+    done = roamsim("live", "--link", "10Mb/s,20ms", "--internet", "--", "true", code=2)
+    assert "No such option" in done.stderr
+    assert "--internet" in done.stderr
+
+
+#: Flows of all transports that a program may have, at ports of their own.
+HOSTED = "".join(
+    f"""
+[[flow]]
+name = "{protocol}{port}"
+from = "{source}"
+to = "{sink}"
+transport = {{ protocol = "{protocol}" }}
+application = {application}
+port = {port}
+"""
+    for protocol, source, sink, application, port in [
+        ("tcp", "phone", "server", '{ kind = "bulk" }', 80),
+        ("tcp", "phone", "server", '{ kind = "request_response", response_size = "9B" }', 81),
+        ("tcp", "server", "phone", '{ kind = "bulk" }', 82),
+        ("sctp", "phone", "server", '{ kind = "bulk" }', 83),
+        ("sctp", "server", "phone", '{ kind = "bulk" }', 84),
+        ("udp", "phone", "server", '{ kind = "request_response", response_size = "9B" }', 85),
+        ("udp", "server", "phone", '{ kind = "cbr", packet_size = "99B", interval = "50ms" }', 86),
+    ]
+)
+
+
+def hostile(draw: random.Random) -> bytes:
+    """A packet of the phone, as a program would not write it: of any length up to 64 kB, cut off, or with a word changed."""
+    protocol = draw.choice([1, 6, 6, 17, 17, 132, 132, draw.randrange(256)])
+    size = draw.choice([0, 1, 7, 8, 12, 20, 40, 1400, draw.randrange(65_515)])
+    ports = struct.pack(
+        "!HH", draw.choice([40_000, 82, 84, 86, 49_154]), draw.choice([80, 81, 83, 85, 49_154, 49_156])
+    )
+    body = bytearray((ports + draw.randbytes(size))[:size])
+    if protocol == 132 and size >= 12:
+        # Chunks whose lengths do not fit; the checksum does.
+        body[8:12] = crc32c(bytes(body[:8]) + bytes(4) + bytes(body[12:]))
+    elif protocol == 6 and size >= 20:
+        body[12:14] = bytes([draw.choice([0x50, 0x60, 0xF0, draw.randrange(256)]), draw.randrange(64)])
+        body[16:18] = bytes(2)
+        summed = checksum(PHONE + SERVER + struct.pack("!BBH", 0, 6, size) + bytes(body))
+        body[16:18] = struct.pack("!H", summed)
+    whole = bytearray(packet(protocol, PHONE, SERVER, bytes(body)))
+    match draw.randrange(4):
+        case 0:
+            del whole[draw.randrange(len(whole)) :]
+        case 1:
+            at = draw.randrange(20)
+            whole[at] ^= 1 << draw.randrange(8)
+        case 2:
+            # A fragment, with a checksum that is right.
+            whole[6:8] = struct.pack("!H", draw.choice([0x2000, 0x2001, 0x00B9, 0x1FFF]))
+            whole[10:12] = bytes(2)
+            whole[10:12] = struct.pack("!H", checksum(bytes(whole[:20])))
+        case _:
+            pass
+    return bytes(whole)
+
+
+def _remainder(octet: int) -> int:
+    for _ in range(8):
+        octet = octet >> 1 ^ 0x82F63B78 * (octet & 1)
+    return octet
+
+
+CRC32C = [_remainder(octet) for octet in range(256)]
+
+
+def crc32c(octets: bytes) -> bytes:
+    """The checksum of SCTP (RFC 9260 appendix A), as it stands in a packet."""
+    crc = 0xFFFFFFFF
+    for octet in octets:
+        crc = crc >> 8 ^ CRC32C[crc & 0xFF ^ octet]
+    return struct.pack("<I", crc ^ 0xFFFFFFFF)
+
+
+def test_nothing_at_the_edge_stops_a_world() -> None:
+    assert crc32c(b"123456789") == struct.pack("<I", 0xE3069283)
+    draw = random.Random(4)
+    for _ in range(10):
+        world = roamsim.World(WIRE + HOSTED, external=["phone"])
+        offered = 0
+        for _ in range(300):
+            world.inject("phone", hostile(draw))
+            offered += 1
+            world.step(world.now_ns + draw.choice([0, 100_000, 30_000_000]))
+            world.emitted()
+        row = world.finish().tables["external"].row(0, named=True)
+        assert (row["node"], row["offered_packets"]) == ("phone", offered)
+        assert row["malformed_packets"] > 20
+
+
 def processes(word: str) -> list[str]:
     """The processes that sleep so long."""
     listed = []
@@ -309,10 +466,30 @@ def test_nothing_is_left_when_the_command_is_stopped(wire: Path, how: signal.Sig
     word = f"8765.{os.getpid()}{int(how)}"
     process = begin("live", wire, *PATIENT, "--on", "phone", "--", "sleep", word, stdout=subprocess.DEVNULL)
     wait_for(lambda: processes(word))
+    [namespace] = [namespaces()[process] for process in namespaces() if asleep(process, word)]
+    assert namespace != Path("/proc/self/ns/net").readlink()
     process.send_signal(how)
     code = process.wait(30)
     assert code == (0 if how == signal.SIGINT else -signal.SIGKILL)
     wait_for(lambda: not processes(word))
+    # With its last process a namespace is gone, and its device.
+    wait_for(lambda: namespace not in namespaces().values())
+
+
+def namespaces() -> dict[Path, Path]:
+    """The network namespaces of all processes."""
+    found = {}
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            found[process] = (process / "ns/net").readlink()
+    return found
+
+
+def asleep(process: Path, word: str) -> bool:
+    """Whether a process sleeps so long."""
+    with contextlib.suppress(OSError):
+        return (process / "cmdline").read_bytes().split(b"\0")[:2] == [b"sleep", word.encode()]
+    return False
 
 
 def wait_for(what: object) -> None:

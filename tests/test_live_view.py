@@ -45,6 +45,10 @@ def test_what_is_drawn_of_some_looks() -> None:
     assert told[2][4:8] == ["█▅", "500", "kb/s", "▁▅█"]
     assert [row[2:] for row in told[3:5]] == [["0", "b/s"], ["▁▁", "0", "b/s"]]
     assert lines(looks, 10)[1] == "path  a > "
+    # In 80 columns the charts are short, and the queue is still there.
+    many = [look(at, 62_500 * at, 7, -50) for at in range(30)]
+    [_, link, *_] = lines(many, 79)
+    assert link.split()[4] == 8 * "█" and link.endswith(" queue 7")
     assert lines(looks[:1], 200, "_#")[1].split() == ["path", "a", ">", "b", "0", "b/s", "_", "queue", "0"]
 
 
@@ -92,7 +96,11 @@ def test_a_terminal_shows_the_walk_and_gets_its_rows_back() -> None:
         shown += octets
     assert process.wait(60) == 0, shown
     text = shown.decode()
-    assert re.search(r"core +server > router .*[▁-█]+ .* [kM]b/s .*queue \d", text), text[-3000:]
+    # Cells come before wires.
+    assert re.search(r"west cell +west > walker +[▁-█]{1,24} .* [kM]b/s +[▁-█]+ queue \d+, \d+ dropped", text), text[
+        -3000:
+    ]
+    assert "core" not in text
     assert "flow download" in text and re.search(r"walker at (west|east) cell +[▁-█ ]+ -\d\d dBm", text)
     # Ten rows of forty are kept: the time, six directions of links, two flows, a station.
     assert "\x1b[1;30r" in text and text.index("\x1b[r") < text.index("the scenario ended after 36.000 s")

@@ -374,6 +374,9 @@ class World:
     @property
     def lateness(self) -> tuple[int, int, int, int, int]:
         """Packets; how late half, 99.9 % and all of them were at most; packets that a device refused."""
+    @property
+    def waits(self) -> tuple[int, int]:
+        """How long 99.9 % of packets, and all, may have waited to be read."""
     def addresses(self, node: str) -> tuple[list[str], int]:
         """Addresses of a node, and the MTU of its smallest interface."""
     def step(self, until_ns: int) -> None:

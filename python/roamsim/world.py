@@ -49,7 +49,7 @@ class World:
         Args:
             scenario: a path, TOML or JSON text, a dictionary, or a `Scenario`.
             external: the nodes whose programs are outside, beside those with `external = true`. A flow that ends
-                in one is of TCP or UDP, with its other end in the simulation.
+                in one is of TCP, SCTP or UDP, with its other end in the simulation.
             seed: selects the random streams.
             set: values to replace, by dotted path.
             allow_files_outside: whether the scenario may name files outside of its folder.
@@ -168,6 +168,11 @@ class World:
             device refused.
         """
         return self._world.lateness
+
+    @property
+    def waits(self) -> tuple[int, int]:
+        """Nanoseconds that packets may have waited in their devices to be read: 99.9 % of them, and all."""
+        return self._world.waits
 
     def finish(self) -> Result:
         """Ends the run where it is.

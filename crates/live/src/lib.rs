@@ -4,10 +4,11 @@
 //! A device gives and takes one IP packet with each read and write, as a TUN device does. A packet comes in
 //! at the instant at which the loop reads it, and goes out as soon as the clock has reached the instant at
 //! which the simulation emits it. How much later than that it is written is its lateness, of which
-//! [`Lateness`] keeps a histogram. Nothing is left out when the loop is late. Simulated time may go faster or
-//! slower than the clock, for programs that allow it.
+//! [`Lateness`] keeps a histogram. Another one keeps how long a packet may have waited in its device: since
+//! that was last known to be empty. Nothing is left out when the loop is late. Simulated time may go faster
+//! or slower than the clock, for programs that allow it.
 //!
-//! Not measured: how long a packet waits in its device before the loop reads it.
+//! Not measured: how long the kernel takes to wake the loop for a packet.
 
 mod lateness;
 mod snapshot;
@@ -30,9 +31,12 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Packets that are read from one device before the others have their turn. Chosen: a millisecond's worth at
-/// 1 Gb/s.
-const READ_AT_ONCE: usize = 64;
+/// Packets that are read from one device before the others have their turn. Chosen: some 50 us of work.
+const READ_AT_ONCE: usize = 16;
+
+/// How long before an event the loop no longer sleeps, but looks at its devices again and again. Chosen:
+/// kernels mostly wake a thread faster.
+const AWAKE_BEFORE: Duration = Duration::from_micros(60);
 
 /// The device of an external node.
 #[derive(Debug)]
@@ -41,6 +45,14 @@ pub struct Gate {
     pub node: NodeId,
     /// The device, which does not block.
     pub device: File,
+}
+
+/// Where packets come in.
+struct Entry<'a> {
+    gate: &'a Gate,
+    /// When its device was last known to be empty, and whether it was emptied then.
+    empty_at: Time,
+    is_empty: bool,
 }
 
 /// Why the loop gives up.
@@ -77,6 +89,8 @@ pub struct Clock {
     shown_at: Option<Instant>,
     /// How late packets went out.
     pub lateness: Lateness,
+    /// How long packets may have waited before they were read.
+    pub waits: Lateness,
     /// Packets that a device refused.
     pub unwritten: u64,
 }
@@ -90,6 +104,7 @@ impl Default for Clock {
             watcher: Watcher::default(),
             shown_at: None,
             lateness: Lateness::default(),
+            waits: Lateness::default(),
             unwritten: 0,
         }
     }
@@ -121,6 +136,10 @@ impl Clock {
         Duration::from_nanos((span.as_ns() as f64 / self.speed).ceil() as u64)
     }
 
+    fn real_ns(&self, span: Span) -> u64 {
+        u64::try_from(self.real(span).as_nanos()).unwrap_or(u64::MAX)
+    }
+
     /// Shows what the world does, where somebody watches and the time has come; how long until then.
     fn show(&mut self, world: &World) -> Duration {
         let Some(board) = &self.board else { return Duration::MAX };
@@ -148,55 +167,82 @@ impl Clock {
             self.origin = Some(Instant::now());
         }
         let mut buffer = vec![0; 1 << 16];
+        let empty_at = self.now();
+        let mut entries: Vec<_> = gates.iter().map(|gate| Entry { gate, empty_at, is_empty: true }).collect();
+        let files = wakes.iter().chain(gates.iter().map(|gate| &gate.device));
+        let mut polled: Vec<_> = files.map(|file| PollFd::new(file, PollFlags::IN)).collect();
         loop {
-            self.turn(prepared, gates, &mut buffer).map_err(Failure::Run)?;
+            for (entry, polled) in entries.iter_mut().zip(&polled[wakes.len()..]) {
+                if !polled.revents().is_empty() {
+                    self.read(prepared, gates, entry, &mut buffer).map_err(Failure::Run)?;
+                }
+            }
+            self.step(prepared, gates, self.now()).map_err(Failure::Run)?;
             if prepared.world().now() >= prepared.end() {
                 return Ok(Ended::Duration);
             }
             let next = prepared.world().next_deadline().unwrap_or(Time::MAX).min(prepared.end());
             let until_shown = self.show(prepared.world());
-            let wait = self.real(next.since(self.now())).min(until_shown);
-            let files = wakes.iter().chain(gates.iter().map(|gate| &gate.device));
-            let mut polled: Vec<_> = files.map(|file| PollFd::new(file, PollFlags::IN)).collect();
-            let wait = Timespec { tv_sec: wait.as_secs() as _, tv_nsec: wait.subsec_nanos() as _ };
-            match poll(&mut polled, Some(&wait)) {
+            let wait = self.real(next.since(self.now())).min(until_shown).saturating_sub(AWAKE_BEFORE);
+            let timeout = Timespec { tv_sec: wait.as_secs() as _, tv_nsec: wait.subsec_nanos() as _ };
+            match poll(&mut polled, Some(&timeout)) {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(error) => return Err(Failure::Wait(error)),
             }
             if polled[..wakes.len()].iter().any(|polled| !polled.revents().is_empty()) {
                 return Ok(Ended::Woken);
             }
-        }
-    }
-
-    /// What is due is done, what has come is put in, what leaves is written.
-    fn turn<S: Deref<Target = Scenario>>(
-        &mut self,
-        prepared: &mut Prepared<S>,
-        gates: &[Gate],
-        buffer: &mut [u8],
-    ) -> Result<(), RunError> {
-        for gate in gates {
-            for _ in 0..READ_AT_ONCE {
-                match (&gate.device).read(buffer) {
-                    Ok(length @ 1..) => {
-                        prepared.step(self.now())?;
-                        prepared.world().inject(gate.node, &buffer[..length]);
-                    }
-                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                    // Nothing more, or the device is gone: then its program has ended, which somebody else
-                    // tells.
-                    Ok(0) | Err(_) => break,
+            let now = self.now();
+            for (entry, polled) in entries.iter_mut().zip(&polled[wakes.len()..]) {
+                // A packet that ends a sleep has just come.
+                if polled.revents().is_empty() || !wait.is_zero() && entry.is_empty {
+                    entry.empty_at = now;
                 }
             }
         }
-        prepared.step(self.now())?;
+    }
+
+    /// Puts in what has come to a device.
+    fn read<S: Deref<Target = Scenario>>(
+        &mut self,
+        prepared: &mut Prepared<S>,
+        gates: &[Gate],
+        entry: &mut Entry<'_>,
+        buffer: &mut [u8],
+    ) -> Result<(), RunError> {
+        entry.is_empty = false;
+        for _ in 0..READ_AT_ONCE {
+            match (&entry.gate.device).read(buffer) {
+                Ok(length @ 1..) => {
+                    let now = self.now();
+                    self.waits.add(self.real_ns(now.since(entry.empty_at)));
+                    self.step(prepared, gates, now)?;
+                    prepared.world().inject(entry.gate.node, &buffer[..length]);
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                // Nothing more, or the device is gone: then its program has ended, which somebody else tells.
+                Ok(0) | Err(_) => {
+                    (entry.empty_at, entry.is_empty) = (self.now(), true);
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Does what is due, and writes what leaves.
+    fn step<S: Deref<Target = Scenario>>(
+        &mut self,
+        prepared: &mut Prepared<S>,
+        gates: &[Gate],
+        to: Time,
+    ) -> Result<(), RunError> {
+        prepared.step(to)?;
         while let Some(emitted) = prepared.world().poll_emitted() {
             let Some(gate) = gates.iter().find(|gate| gate.node == emitted.node) else { continue };
             match (&gate.device).write(&emitted.octets) {
                 Ok(length) if length == emitted.octets.len() => {
-                    let late = self.real(self.now().since(emitted.at));
-                    self.lateness.add(u64::try_from(late.as_nanos()).unwrap_or(u64::MAX));
+                    self.lateness.add(self.real_ns(self.now().since(emitted.at)));
                 }
                 Ok(_) | Err(_) => self.unwritten += 1,
             }

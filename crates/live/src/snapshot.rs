@@ -3,7 +3,7 @@
 use roamsim_engine::Time;
 use roamsim_network::World;
 use roamsim_network::link::indication::{LinkEvent, Quality};
-use roamsim_network::link::{Link, LinkStats, Sender};
+use roamsim_network::link::{AnyLink, Link, LinkStats, Sender};
 use roamsim_network::subject::TO_ALL;
 use roamsim_protocols::Address;
 use std::collections::BTreeMap;
@@ -69,7 +69,11 @@ impl Watcher {
     pub(crate) fn look(&mut self, world: &World, now: Time) -> Snapshot {
         let mut snapshot = Snapshot { now, ..Snapshot::default() };
         let topology = &world.network.topology;
-        'links: for link in world.network.links() {
+        // Cells first: what changes on a walk is there.
+        let is_wire = |link: &AnyLink| matches!(link, AnyLink::Wire(_) | AnyLink::ManagedWire(_));
+        let [cells, wires] =
+            [false, true].map(|wires| world.network.links().filter(move |link| is_wire(link.link) == wires));
+        'links: for link in cells.chain(wires) {
             for Sender { from, to } in link.link.senders() {
                 if snapshot.links.len() == MOST {
                     break 'links;

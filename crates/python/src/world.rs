@@ -261,6 +261,15 @@ impl World {
         })
     }
 
+    /// How long 99.9 % of the packets that came by the clock may have waited in their devices, and all.
+    #[getter]
+    fn waits(&self, py: Python<'_>) -> PyResult<(u64, u64)> {
+        self.with(py, |course| {
+            let waits = &course.clock.waits;
+            Ok((waits.per_mille_ns(999), waits.most_ns()))
+        })
+    }
+
     /// Ends the run where it is, and makes its tables.
     fn finish(&self, py: Python<'_>) -> PyResult<RunResult> {
         let course = self.course.lock().unwrap_or_else(PoisonError::into_inner).take();

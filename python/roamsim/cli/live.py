@@ -330,5 +330,14 @@ def _sentences(lived: Lived) -> list[str]:
     )
     if lived.packets:
         late += f"; {_histogram(lived.late_packets)}"
-    refused = [f"devices refused {lived.unwritten} packets"] if lived.unwritten else []
-    return [ended, late, *refused]
+    told = [ended, f"{late}; {lived.processor_s:.2f} s of processor time"]
+    if lived.p999_wait_ns > 1e6:
+        told.append(f"packets of programs waited up to {_ms(lived.p999_wait_ns)} (99.9 %) to be read")
+    if lived.unwritten:
+        told.append(f"devices refused {lived.unwritten} packets")
+    for lost in lived.lost:
+        if lost.device_packets:
+            told.append(f"{lost.node}: its full device dropped {lost.device_packets} packets of its programs")
+        if lost.datagrams:
+            told.append(f"{lost.node}: full sockets of its programs dropped {lost.datagrams} datagrams")
+    return told

@@ -25,6 +25,9 @@ EVERY_S, LOOKS = 0.5, 24
 #: Rows that programs keep at least, and columns that a line needs (chosen).
 _LEAST_ROWS, _LEAST_COLUMNS = 8, 40
 
+#: Columns of a link's line beside its two charts, for name, rate, queue and drops; the least of a chart (chosen).
+_BESIDE_CHARTS, _LEAST_CHART = 63, 6
+
 _BLOCKS, _ASCII = "▁▂▃▄▅▆▇█", "_.-:=+*#"
 
 
@@ -67,6 +70,7 @@ def look(world: World) -> Look:
 def lines(looks: Sequence[Look], width: int, blocks: str = _BLOCKS) -> list[str]:
     """What is drawn after these looks, the last one now."""
     last = looks[-1]
+    shown = max(_LEAST_CHART, min(LOOKS, (width - _BESIDE_CHARTS) // 2))
     rows = [f"{last.now_ns / 1e9:.1f} s  "]
     # Rows come with the first broadcast of a cell: earlier looks lack them.
     links = [{each[:3]: each for each in one.links} for one in looks]
@@ -75,13 +79,13 @@ def lines(looks: Sequence[Look], width: int, blocks: str = _BLOCKS) -> list[str]
         course = [one.get(link[:3]) for one in links]
         rates = _rates(looks, [None if each is None else each.sent_bytes for each in course])
         queue = [None if each is None else float(each.waiting) for each in course]
-        told = f"  {_chart(queue, blocks)} queue {link.waiting}"
+        told = f"  {_chart(queue, blocks, shown)} queue {link.waiting}"
         drops = f", {link.dropped} dropped" if link.dropped else ""
         ends = f"{link.name}  {link.source} > {link.sink}"
-        rows.append(f"{ends:<26} {_chart(rates, blocks)} {_rate(rates):>10}{told}{drops}")
+        rows.append(f"{ends:<26} {_chart(rates, blocks, shown)} {_rate(rates):>10}{told}{drops}")
     for name, _ in last.flows:
         rates = _rates(looks, [one.get(name) for one in flows])
-        rows.append(f"{'flow ' + name:<26} {_chart(rates, blocks)} {_rate(rates):>10}")
+        rows.append(f"{'flow ' + name:<26} {_chart(rates, blocks, shown)} {_rate(rates):>10}")
     for station in last.stations:
         heard = [
             next((s.quality for s in each.stations if (s.name, s.cell) == (station.name, station.cell)), None)
@@ -89,7 +93,7 @@ def lines(looks: Sequence[Look], width: int, blocks: str = _BLOCKS) -> list[str]
         ]
         quality = "" if station.quality is None else f" {station.quality:.0f} {station.unit}"
         where = f"{station.name} {'at' if station.associated else 'hears'} {station.cell}"
-        rows.append(f"{where:<26} {_chart(heard, blocks, from_zero=False)}{quality:>11}")
+        rows.append(f"{where:<26} {_chart(heard, blocks, shown, from_zero=False)}{quality:>11}")
     return [row[:width] for row in rows]
 
 
@@ -105,8 +109,9 @@ def _rate(rates: Sequence[float | None]) -> str:
     return scale("bit/s", [now]).words(now) if now else "0 b/s"
 
 
-def _chart(values: Sequence[float | None], blocks: str, *, from_zero: bool = True) -> str:
+def _chart(values: Sequence[float | None], blocks: str, shown: int, *, from_zero: bool = True) -> str:
     """A column for each of the last values; a space where there is none."""
+    values = values[-shown:]
     there = [value for value in values if value is not None and math.isfinite(value)]
     low, high = (0.0 if from_zero else min(there, default=0.0)), max(there, default=0.0)
     steps = len(blocks) - 1
@@ -116,7 +121,7 @@ def _chart(values: Sequence[float | None], blocks: str, *, from_zero: bool = Tru
             return " "
         return blocks[round(steps * (value - low) / (high - low)) if high > low else 0]
 
-    return "".join(column(value) for value in values[-LOOKS:]).rjust(LOOKS)
+    return "".join(column(value) for value in values).rjust(shown)
 
 
 def is_drawn() -> bool:

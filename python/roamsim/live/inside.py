@@ -38,7 +38,13 @@ _SIOCADDRT, _SIOCSIFFLAGS, _SIOCSIFADDR, _SIOCSIFNETMASK, _SIOCSIFMTU, _SIOCGIFI
     0x8933,
 )
 _UP, _ROUTE_UP = 1, 1
+# <linux/rtnetlink.h>, <linux/if_link.h>
+_RTM_NEWLINK, _REQUEST_AND_ACK, _ERROR, _TXQLEN = 16, 5, 2, 13
 _DEVICE = "sim0"
+#: Packets that wait in a device until the simulation reads them. Chosen: 100 ms of full-sized ones at 1 Gb/s.
+_DEVICE_QUEUE = 8192
+#: What the kernel counts in a network namespace.
+_COUNTERS = ("dev", "snmp", "snmp6")
 
 
 def _call(name: str, *arguments: Any) -> None:
@@ -101,10 +107,25 @@ def _set_up_v6(addresses: list[str]) -> None:
         fcntl.ioctl(control, _SIOCADDRT, route)
 
 
+def _lengthen_queue() -> None:
+    """By a message of rtnetlink: the ioctl is for the first user namespace alone."""
+    index = socket.if_nametoindex(_DEVICE)
+    # struct nlmsghdr, struct ifinfomsg, struct rtattr
+    message = struct.pack(
+        "IHHII BxHiII HHI", 40, _RTM_NEWLINK, _REQUEST_AND_ACK, 1, 0, 0, 0, index, 0, 0, 8, _TXQLEN, _DEVICE_QUEUE
+    )
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as control:
+        control.send(message)
+        _, kind, _, _, _, code = struct.unpack_from("IHHIIi", control.recv(4096))
+    if kind != _ERROR or code:
+        raise OSError(-code, f"queue of the device: {os.strerror(-code)}")
+
+
 def _device(node: dict[str, Any], *, is_v4: bool) -> int:
     """Makes the device of a node, in the network namespace that it is in: its descriptor."""
     device = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
     fcntl.ioctl(device, _TUNSETIFF, struct.pack("16sH22x", _DEVICE.encode(), _TUN | _NO_PI))
+    _lengthen_queue()
     # No advertisements and no addresses of its own: nothing but what programs send goes over the network.
     _try_to_write(f"/proc/sys/net/ipv6/conf/{_DEVICE}/accept_ra", "0")
     _try_to_write(f"/proc/sys/net/ipv6/conf/{_DEVICE}/addr_gen_mode", "1")
@@ -154,8 +175,10 @@ def _become(plan: dict[str, Any], number: int, outside: socket.socket, go: socke
         _call("mount", b"none", b"/", None, _REC | _PRIVATE, None)
         device = _device(node, is_v4=plan["is_v4"])
         _names(node["host"], plan["hosts"])
-        socket.send_fds(outside, [json.dumps({"device": number}).encode()], [device])
-        os.close(device)
+        counters = [os.open(f"/proc/self/net/{name}", os.O_RDONLY | os.O_CLOEXEC) for name in _COUNTERS]
+        socket.send_fds(outside, [json.dumps({"device": number}).encode()], [device, *counters])
+        for descriptor in (device, *counters):
+            os.close(descriptor)
         # Nothing comes where the others could not be set up.
         if go.recv(1) != b"g":
             os._exit(0)
@@ -191,6 +214,15 @@ def _init(plan: dict[str, Any], outside: socket.socket) -> NoReturn:
     woken, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(wake)
     signal.signal(signal.SIGCHLD, lambda *_: None)
+    try:
+        _tend(children, outside, go, woken)
+    except OSError:
+        # Whoever runs the simulation has gone, perhaps without having read all that was said.
+        os._exit(0)
+
+
+def _tend(children: dict[int, int], outside: socket.socket, go: socket.socket, woken: int) -> NoReturn:
+    """Lets the programs begin, and says which have ended, until the socket closes."""
     while True:
         ready, _, _ = select.select([outside.fileno(), woken], [], [], 1)
         if outside.fileno() in ready:

@@ -52,6 +52,28 @@ class End:
     """Why it was not even started; empty where it was."""
 
 
+@dataclass(frozen=True)
+class Lost:
+    """Packets that the kernel of a node dropped, outside of the simulation."""
+
+    node: str
+    device_packets: int
+    """Of its programs, which found the queue of the device full."""
+    datagrams: int
+    """For its programs, which found the buffer of a socket full."""
+
+
+def _lost(node: str, dev: str, snmp: str, snmp6: str) -> Lost:
+    """Read in the counters of a network namespace."""
+    device = next((line for line in dev.splitlines() if line.strip().startswith("sim0:")), "")
+    # Eight columns of what was received come first.
+    dropped = device.split(":")[-1].split()[11:12]
+    head, row = [line.split() for line in snmp.splitlines() if line.startswith("Udp:")] or [[], []]
+    datagrams = [int(count) for name, count in zip(head, row, strict=True) if name == "RcvbufErrors"]
+    datagrams += [int(line.split()[1]) for line in snmp6.splitlines() if line.startswith("Udp6RcvbufErrors")]
+    return Lost(node, sum(map(int, dropped)), sum(datagrams))
+
+
 class Namespaces:
     """A user namespace with a network namespace for each program.
 
@@ -75,6 +97,7 @@ class Namespaces:
                 pass_fds=[theirs.fileno(), *terminals],
             )
         self.devices: dict[str, int] = {}
+        self._counters: dict[str, Sequence[int]] = {}
         self._unstarted: dict[int, str] = {}
         try:
             nodes = [
@@ -99,13 +122,17 @@ class Namespaces:
             raise
 
     def _take_device(self) -> None:
-        message, devices, _, _ = socket.recv_fds(self._ours, 1 << 16, 1)
+        message, devices, _, _ = socket.recv_fds(self._ours, 1 << 16, 4)
         said: dict[str, Any] = json.loads(message) if message else {"failed": "its first process ended"}
         if "device" in said:
-            self.devices[self._programs[said["device"]].node] = devices[0]
+            node = self._programs[said["device"]].node
+            self.devices[node], *self._counters[node] = devices
             return
         if "refused" in said:
-            raise NoNamespaces(f"roamsim live needs user namespaces, and this system refuses them: {said['refused']}")
+            raise NoNamespaces(
+                f"roamsim live needs user namespaces, and this system refuses them ({said['refused']}); "
+                "`sysctl user.max_user_namespaces` says how many it allows"
+            )
         raise NoNamespaces(f"a network namespace could not be set up: {said.get('failed', said)}")
 
     def fileno(self) -> int:
@@ -133,11 +160,18 @@ class Namespaces:
         program = self._programs[said["ended"]]
         return End(program.node, program.command, said["status"], self._unstarted.get(said["ended"], ""))
 
+    def lost(self) -> Sequence[Lost]:
+        """What the kernels of the nodes have dropped by now."""
+        return [
+            _lost(node, *(os.pread(counter, 1 << 16, 0).decode() for counter in counters))
+            for node, counters in self._counters.items()
+        ]
+
     def close(self) -> None:
         """Ends every program, its children included."""
-        for device in self.devices.values():
-            os.close(device)
-        self.devices = {}
+        for descriptor in (*self.devices.values(), *(each for node in self._counters.values() for each in node)):
+            os.close(descriptor)
+        self.devices, self._counters = {}, {}
         self._ours.close()
         # Init goes at once, and takes the rest with it.
         killer = threading.Timer(5, self._process.kill)

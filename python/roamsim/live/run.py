@@ -6,12 +6,13 @@ import json
 import os
 import re
 import signal
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass
 
 from roamsim.errors import UsageError
-from roamsim.live.namespaces import End, Namespaces, Program
+from roamsim.live.namespaces import End, Lost, Namespaces, Program
 from roamsim.live.terminal import Terminal
 from roamsim.live.terminal import is_there as terminal_is_there
 from roamsim.results import Result
@@ -37,6 +38,12 @@ class Lived:
     """Packets that a device refused."""
     late_packets: Sequence[tuple[int, int]]
     """The histogram of lateness: nanoseconds at most, and how many packets."""
+    p999_wait_ns: int
+    """How long 99.9 % of the packets from programs may have waited for the simulation to read them."""
+    processor_s: float
+    """Processor time of this process meanwhile: that of programs is not in it."""
+    lost: Sequence[Lost]
+    """Drops by kernels, outside of the simulation, by node."""
 
 
 def host_name(node: str) -> str:
@@ -100,6 +107,7 @@ def live(
             open_things.enter_context(terminal.shown())
         elif beside is not None:
             open_things.enter_context(beside)
+        before_s = time.process_time()
         if namespaces:
             namespaces.go()
         try:
@@ -110,7 +118,9 @@ def live(
         except KeyboardInterrupt:
             interrupted = True
         after_ns, lateness, late_packets = world.now_ns, world.lateness, world.late_packets
-    return Lived(world.finish(), end, interrupted, after_ns, *lateness, late_packets)
+        processor_s = time.process_time() - before_s
+        p999_wait_ns, lost = world.waits[0], namespaces.lost() if namespaces else []
+    return Lived(world.finish(), end, interrupted, after_ns, *lateness, late_packets, p999_wait_ns, processor_s, lost)
 
 
 @contextmanager
