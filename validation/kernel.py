@@ -14,6 +14,10 @@ first one on. The simulation counts the same. Random losses and delays have diff
 | `reordering` | an exponential delay of so many milliseconds more for each packet, in the sender's direction |
 | `step` | so many Mb/s from 6 s to 12 s |
 
+The column "theory", of losses, is the rate of the path less headers if that is the smallest, and of BBR less losses.
+Otherwise it has two laws. Padhye et al. (2000) count timeouts, and losses that take the rest of a round trip. Mathis
+et al. (1997) do not. Both hold for CUBIC too, whose windows are Reno's on this path (RFC 9438 section 4.3).
+
 `--set KEY=VALUE` sets a key of the simulated transport beside the preset. With `--runs 0` the kernel does not run.
 
 The machine has to keep the clock: the lateness of packets is part of the path. It is printed.
@@ -35,6 +39,7 @@ from typing import NamedTuple
 import polars
 import roamsim
 from roamsim.statistics import Estimate, mean
+from roamsim.theory.tcp import pftk_throughput, square_root_law
 
 SECONDS = 20
 #: Runs of the simulation for each case.
@@ -166,6 +171,23 @@ def simulated(case: str, value: str, run: int, settings: dict[str, object]) -> M
     return Measured(flows["delivered_bytes"][0] * 8 / SECONDS, flows["timeouts"][0], srtt_ms)
 
 
+def theory(case: str, value: str, control: str) -> str:
+    """The goodput that theory gives, in Mb/s; of losses alone."""
+    if case != "loss":
+        return "-"
+    # 1448 octets of a packet of 1500 are data, which takes 1.2 ms, and its ACK 42 us.
+    loss, segment_bits, round_trip_s = float(value) / 100, 8 * 1448, 0.04 + 0.001242
+    most = 10e6 * 1448 / 1500
+    if control == "bbr":
+        return f"{most * (1 - loss) / 1e6:.3f}"
+    if not loss:
+        return f"{most / 1e6:.3f}"
+    # The kernel's timeout is the round trip and 200 ms.
+    laws = (pftk_throughput(loss, round_trip_s, 0.2 + round_trip_s), square_root_law(loss, round_trip_s))
+    low, high = (f"{min(segment_bits * law, most) / 1e6:.3f}" for law in laws)
+    return low if low == high else f"{low} to {high}"
+
+
 def megabits(rate: Estimate) -> str:
     """A rate in Mb/s with its interval."""
     return f"{rate.mean / 1e6:.3f} ± {rate.half_width / 1e6:.3f}"
@@ -191,7 +213,7 @@ def main() -> None:
     settings |= tomllib.loads("\n".join(arguments.set))
     say = sys.stdout.write
     say("| case | kernel, Mb/s | timeouts | SRTT, ms | simulated, Mb/s | timeouts | SRTT, ms ")
-    say("| kernel / simulated | late, ms |\n|---|---|---|---|---|---|---|---|---|\n")
+    say("| kernel / simulated | theory, Mb/s | late, ms |\n|---|---|---|---|---|---|---|---|---|---|\n")
     for cases in arguments.case or ["loss=0,0.1,1,3"]:
         case, _, values = cases.partition("=")
         for value in values.split(","):
@@ -204,6 +226,7 @@ def main() -> None:
             rate = mean([each.rate_bps for each in ours])
             timeouts = sum(each.timeouts for each in ours) / len(ours)
             srtt_ms = statistics.median(each.srtt_ms for each in ours)
+            law = theory(case, value, arguments.control)
             say(f"| {case} {value} | ")
             if theirs:
                 kernels = mean([each.rate_bps for each in theirs])
@@ -212,9 +235,9 @@ def main() -> None:
                 their_srtt_ms = statistics.median(each.srtt_ms for each in theirs)
                 say(f"{megabits(kernels)} | {their_timeouts:.1f} | {their_srtt_ms:.0f} | ")
                 say(f"{megabits(rate)} | {timeouts:.1f} | {srtt_ms:.0f} | ")
-                say(f"{kernels.mean / rate.mean:.3f} | {late:.1f} |\n")
+                say(f"{kernels.mean / rate.mean:.3f} | {law} | {late:.1f} |\n")
             else:
-                say(f"- | - | - | {megabits(rate)} | {timeouts:.1f} | {srtt_ms:.0f} | - | - |\n")
+                say(f"- | - | - | {megabits(rate)} | {timeouts:.1f} | {srtt_ms:.0f} | - | {law} | - |\n")
             sys.stdout.flush()
 
 

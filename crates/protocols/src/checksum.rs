@@ -45,7 +45,7 @@ mod tests {
     /// Word by word, as section 1 says it.
     #[test]
     fn the_sum_is_that_of_16_bit_words() {
-        let octets: Vec<u8> = (0..1500_u32).map(|number| (number * number >> 3) as u8).collect();
+        let octets: Vec<u8> = (0..1500_u32).map(|number| ((number * number) >> 3) as u8).collect();
         for bytes in [0, 1, 2, 3, 4, 5, 7, 8, 20, 1471, 1500] {
             let of_pair =
                 |pair: &[u8]| u64::from(pair[0]) << 8 | pair.get(1).map_or(0, |&low| u64::from(low));

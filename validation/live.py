@@ -1,0 +1,76 @@
+"""What this machine holds: real programs over a path by the clock, and how late packets are.
+
+    python -m validation.live --times 3
+
+| case | path | program |
+| --- | --- | --- |
+| `ping` | 100 Mb/s, 20 ms | 200 echoes |
+| `udp` | 1 Gb/s, 5 ms | `iperf3 -u -b 500M`, datagrams of 1448 octets |
+| `tcp` | 1 Gb/s, 5 ms | `iperf3`, full-sized packets |
+
+`--prefix` stands before each command, such as `taskset -c 0` for one processor. Needs Debian's `iperf3` and
+`iputils-ping`. It prints the machine's load average before each run.
+"""
+
+import argparse
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from validation.kernel import COMMAND
+
+SECONDS = 5
+SERVER = ["--on", "server", "--", "iperf3", "-s", "-1", "--on", "client", "--", "sh", "-c"]
+CLIENT = f"sleep 1; exec iperf3 -J -c server -t {SECONDS} "
+CASES: dict[str, tuple[str, list[str]]] = {
+    "ping": ("100Mb/s,20ms", ["--on", "client", "--", "ping", "-q", "-i", "0.02", "-c", "200", "server"]),
+    "udp": ("1Gb/s,5ms,queue=2000", [*SERVER, CLIENT + "-u -b 500M -l 1448"]),
+    "tcp": ("1Gb/s,5ms,queue=2000", [*SERVER, CLIENT]),
+}
+
+
+def run(case: str, prefix: Sequence[str]) -> str:
+    """One run, as cells of a table."""
+    load = Path("/proc/loadavg").read_text(encoding="ascii").split()[0]
+    link, programs = CASES[case]
+    done = subprocess.run(
+        [*prefix, COMMAND, "live", "--link", link, "--max-lateness", "10s", *programs],
+        capture_output=True, text=True, check=True, timeout=120,
+    )  # fmt: skip
+    late = re.search(r"(\d+) packets went .* ([\d.]+ ms) \(half of them\), ([\d.]+ ms) \(99.9 %\)", done.stderr)
+    cost = re.search(r"([\d.]+) s of processor time", done.stderr)
+    assert late, done.stderr
+    assert cost, done.stderr
+    lost = ", ".join(re.findall(r"\w+: (.* dropped .*)", done.stderr)) or "nothing"
+    if case == "ping":
+        found = re.search(r"= ([\d.]+)/([\d.]+)/([\d.]+)/", done.stdout)
+        told = f"{found[1]} to {found[3]} ms, mean {found[2]}" if found else done.stdout
+    else:
+        rate = re.findall(r'"bits_per_second":\s*([\d.]+)', done.stdout)[-1]
+        shares = re.findall(r'"lost_percent":\s*([\d.e-]+)', done.stdout)
+        told = f"{float(rate) / 1e6:.0f} Mb/s" + (f", {float(shares[-1]):.3f} % lost" if shares else "")
+    us = float(cost[1]) / max(int(late[1]), 1) * 1e6
+    return f"{load} | {told} | {late[2]} | {late[3]} | {lost} | {us:.1f}"
+
+
+def main() -> None:
+    """Prints a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--case", action="append", choices=CASES, help="by default all")
+    parser.add_argument("--times", type=int, default=1)
+    parser.add_argument("--prefix", default="", help="words before each command")
+    arguments = parser.parse_args()
+    say = sys.stdout.write
+    say("| case | load | measured | late, half | late, 99.9 % | dropped outside | processor time a packet, us |\n")
+    say("|---|---|---|---|---|---|---|\n")
+    for case in arguments.case or CASES:
+        for _ in range(arguments.times):
+            say(f"| {case} | {run(case, shlex.split(arguments.prefix))} |\n")
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
