@@ -1,11 +1,11 @@
-//! A program of QUIC over sockets: quinn-proto with TLS, the library that `crates/quic` runs in simulated time.
-//! `python -m validation.quic` compares the two.
+//! A program of QUIC over sockets: quinn-proto with TLS, the library that `crates/quic` runs in simulated
+//! time. `python -m validation.quic` compares the two.
 //!
 //!     quic server
 //!     quic client HOST OCTETS
 //!
-//! The client writes octets on a stream. Each end prints an instant, in seconds since the machine began, which
-//! nobody sets: the client's first datagram, and the arrival of the last octet at the server.
+//! The client writes octets on a stream. Each end prints an instant, in seconds since the machine began,
+//! which nobody sets: the client's first datagram, and the arrival of the last octet at the server.
 
 use bytes::BytesMut;
 use quinn_proto::congestion::NewRenoConfig;

@@ -103,8 +103,8 @@ pub struct Octets {
     octets: Arc<[u8]>,
     protocol: u8,
     ports: (u16, u16),
-    /// Whether they carry data of an application, as their sender says. Of a program's that is known of TCP and
-    /// UDP; all else counts as data.
+    /// Whether they carry data of an application, as their sender says. Of a program's that is known of TCP
+    /// and UDP; all else counts as data.
     has_data: bool,
 }
 
@@ -163,8 +163,8 @@ impl Octets {
         tcp::wire::decode(segment, Some(pseudo_header.folded())).ok()
     }
 
-    /// A whole packet of SCTP and the user data of its chunks; `None` of anything else, and where its checksum or a
-    /// length is wrong.
+    /// A whole packet of SCTP and the user data of its chunks; `None` of anything else, and where its checksum
+    /// or a length is wrong.
     pub(crate) fn sctp_packet(&self) -> Option<(sctp::Packet, Vec<u8>)> {
         sctp::wire::decode(self.transport(SCTP)?, true).ok()
     }

@@ -21,8 +21,8 @@ pub struct Client {
     least_bytes: u32,
     /// What it asks a program for.
     path: Box<str>,
-    /// Where a program outside asks, and decides when and how long it waits: its requests without a response, by
-    /// number, when they were sent, and over UDP the port that a response goes to. They may overlap.
+    /// Where a program outside asks, and decides when and how long it waits: its requests without a response,
+    /// by number, when they were sent, and over UDP the port that a response goes to. They may overlap.
     outside: Option<BTreeMap<u64, (Time, Option<u16>)>>,
     state: State,
     sent: u64,

@@ -292,8 +292,8 @@ impl Messages {
     }
 }
 
-/// Whether a message, or an empty line before it, may begin with this octet: the first one of a method is of a
-/// token (RFC 9110 section 5.6.2). A TLS handshake is known by that.
+/// Whether a message, or an empty line before it, may begin with this octet: the first one of a method is of
+/// a token (RFC 9110 section 5.6.2). A TLS handshake is known by that.
 fn may_begin(reads: Reads, octet: u8) -> bool {
     let begins = match reads {
         Reads::Requests => octet.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&octet),
@@ -375,8 +375,8 @@ mod tests {
     #[test]
     fn what_is_no_http_is_malformed_once() {
         let long = [b"GET / HTTP/1.1\r\nA: ".to_vec(), vec![b'x'; 70_000]].concat();
-        // Each up to the octet that shows it: of a handshake of TLS the first, of a head that is too long all of
-        // the piece.
+        // Each up to the octet that shows it: of a handshake of TLS the first, of a head that is too long all
+        // of the piece.
         let texts: [(&[u8], usize); 10] = [
             (b"\x16\x03\x01\x02", 1),
             (b"\r\n(GET / HTTP/1.1\r\n", 3),

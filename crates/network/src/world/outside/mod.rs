@@ -6,7 +6,8 @@
 //! messages inside.
 //!
 //! Not modelled: what else a program writes is counted, and its octets go into captures alone. It reads octet
-//! `n` of a stream or of a datagram as `n` modulo 256. A program's response over UDP answers the latest request.
+//! `n` of a stream or of a datagram as `n` modulo 256. A program's response over UDP answers the latest
+//! request.
 
 mod http;
 
