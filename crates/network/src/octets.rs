@@ -163,8 +163,8 @@ impl Octets {
         tcp::wire::decode(segment, Some(pseudo_header.folded())).ok()
     }
 
-    /// A whole packet of SCTP and the user data of its chunks; `None` of anything else, and where its checksum
-    /// or a length is wrong.
+    /// A whole packet of SCTP and the user data of its chunks; `None` of anything else, and where its
+    /// checksum or a length is wrong.
     pub(crate) fn sctp_packet(&self) -> Option<(sctp::Packet, Vec<u8>)> {
         sctp::wire::decode(self.transport(SCTP)?, true).ok()
     }
