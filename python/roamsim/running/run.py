@@ -104,7 +104,8 @@ def run_loaded(
     rows = take if kinds else None
     engine: Engine = Threads(jobs, once=True, rows=rows, series=True)
     if pcap is not None or qlog is not None:
-        engine = _Capturing(pcap and Path(pcap), ends, pcap_frames, qlog and os.fspath(qlog), rows)
+        file = None if pcap is None else Path(pcap)
+        engine = _Capturing(file, ends, pcap_frames, None if qlog is None else os.fspath(qlog), rows)
     hears = progress or Silent()
     hears.plan(replications, 0)
     tasks = [(scenario, seed, replication) for replication in range(replications)]
