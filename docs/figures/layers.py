@@ -1,13 +1,19 @@
 """Which layer moves a download: the table and the picture of docs/layers.md.
 
-    python docs/figures/layers.py
+    python docs/figures/layers.py [WALK]...
+
+With walks, their rows alone go to the terminal.
 
 Every walk runs under each pair of a transport and a scheme of its selection, with equal random draws.
 """
 
 from __future__ import annotations
 
+import math
+import sys
+import tomllib
 import warnings
+from bisect import bisect
 from itertools import pairwise
 from pathlib import Path
 
@@ -19,6 +25,7 @@ from roamsim.statistics import Estimate, mean
 PAGE = DOCS / "layers.md"
 REPLICATIONS = 5
 PHONE, TWO_LINKS = DOCS.parent / "examples" / "phone.toml", Path(__file__).parent / "layers-two-links.toml"
+WIMAX, STADIUM = (Path(__file__).parent / f"layers-{name}.toml" for name in ("wimax", "stadium"))
 #: Of both links at once, after 20 s.
 LIFT = [{"start": "20s", "duration": "8s"}]
 #: The cells overlap, and LTE is not used.
@@ -33,105 +40,181 @@ WALKS: dict[str, tuple[Path, dict[str, object], str]] = {
     "Wi-Fi to Wi-Fi": (PHONE, WI_FI_ALONE, "lte"),
     "Train": (TWO_LINKS, {}, "second"),
     "Lift": (TWO_LINKS, {"link.first.outages": LIFT, "link.second.outages": LIFT}, "second"),
+    "802.16": (WIMAX, {}, "large"),
+    "Stadium": (STADIUM, {}, "lte"),
 }
-TCP = {"protocol": "tcp", "variant": "cubic"}
-SCTP = {"protocol": "sctp"}
-QUIC = {"protocol": "quic", "congestion_control": "cubic", "client": "to"}
+TCP: dict[str, object] = {"protocol": "tcp", "variant": "cubic"}
+SCTP: dict[str, object] = {"protocol": "sctp"}
+QUIC: dict[str, object] = {"protocol": "quic", "congestion_control": "cubic", "client": "to"}
 #: What moves the download, its transport, and the scheme.
-MOVERS: dict[str, tuple[dict[str, str], str]] = {
+MOVERS: dict[str, tuple[dict[str, object], str]] = {
     "TCP, nothing": (TCP, "none"),
     "TCP, redirection": (TCP, "redirect"),
+    "TCP, 802.21 commands": (TCP, "mih"),
     "SCTP, its own failover": (SCTP, "none"),
     "SCTP, mobile SCTP": (SCTP, "mobile_sctp"),
     "QUIC, nothing": (QUIC, "none"),
     "QUIC, migration": (QUIC, "migration"),
 }
 #: The download begins after one second; its first two are its start.
-FROM_S = 3.0
+FROM_S, END_S = 3.0, 60.0
 
 
-def interruption(samples: polars.DataFrame, end_s: float) -> float:
-    """The longest time without a delivery, in seconds."""
-    times = samples.filter((polars.col("quantity") == "delivered") & (polars.col("name") == "download"))["time_s"]
-    instants: list[float] = [FROM_S, *times.filter(times > FROM_S), end_s]
-    return max(after - before for before, after in pairwise(instants))
+#: Half rate is this share of the mean rate from 5 s to 10 s behind the interruption, over one second.
+HALF = 0.5
+
+
+def by_commands(tree: dict[str, list[dict[str, object]]]) -> dict[str, list[dict[str, object]]]:
+    """The walk of 802.16 under MIH users in place of a selection."""
+    nodes = [node | {"multihomed": True} if node["name"] == "phone" else node for node in tree["node"]]
+    handover = {
+        "name": "walk",
+        "mobile_node": "phone",
+        "initiated_by": "mobile_node",
+        "from": {"access": "small", "pos": "pos0"},
+        "to": [{"access": "large", "pos": "pos1"}],
+        "transport": {"protocol": "udp"},
+        # Chosen, as in the example of MIH handovers.
+        "scan_time": "600ms",
+    }
+    return {key: entries for key, entries in tree.items() if key != "selection"} | {
+        "node": nodes,
+        "handover": [handover],
+    }
+
+
+def interruption(times: list[float]) -> tuple[float, float]:
+    """The longest time without a delivery, and its end, in seconds."""
+    instants = [FROM_S, *(time for time in times if time > FROM_S), END_S]
+    return max((after - before, after) for before, after in pairwise(instants))
+
+
+def to_half_rate(times: list[float], octets: list[float], end_s: float) -> float:
+    """From the end of an interruption to the end of the last second below half rate; NaN if less than 10 s follow.
+
+    The first second tells nothing alone: what was received behind a gap is delivered at its beginning.
+    """
+
+    def delivered(until_s: float) -> float:
+        place = bisect(times, until_s)
+        return octets[place - 1] if place else 0.0
+
+    if end_s + 10 > END_S:
+        return math.nan
+    half = HALF * (delivered(end_s + 10) - delivered(end_s + 5)) / 5
+    seconds = ((tenth / 10, tenth / 10 + 1) for tenth in range(91))
+    below = [end for start, end in seconds if delivered(end_s + end) - delivered(end_s + start) < half]
+    return max(below, default=0.0)
 
 
 def measured(walk: str, mover: str) -> dict[str, list[float]]:
     """What each replication of a walk measured."""
     scenario, settings, paid = WALKS[walk]
     transport, scheme = MOVERS[mover]
-    changes = {**settings, "flow.download.transport": transport, "selection.phone.scheme": scheme}
-    found: dict[str, list[float]] = {"interruption": [], "goodput": [], "timeouts": [], "repeated": [], "paid": []}
+    tree = tomllib.loads(scenario.read_text())
+    changes = {**settings, "flow.download.transport": transport}
+    if scheme == "mih":
+        tree = by_commands(tree)
+    else:
+        changes["selection.phone.scheme"] = scheme
+    found: dict[str, list[float]] = {
+        name: [] for name in ("interruption", "back", "goodput", "timeouts", "repeated", "paid")
+    }
     for seed in range(1, REPLICATIONS + 1):
         with warnings.catch_warnings():
             # That a scheme does not move the call, and that LTE is never selected, is meant.
             warnings.simplefilter("ignore")
-            run = roamsim.run(scenario, set=changes, seed=seed, trace="throughput")
+            source = tree if scheme == "mih" else scenario
+            run = roamsim.run(source, set=changes, seed=seed, trace="throughput")
         flow = run.flows.row(by_predicate=polars.col("name") == "download", named=True)
-        link = run.interfaces.filter(polars.col("link") == paid)
-        found["interruption"].append(interruption(run.samples, 60.0))
+        of_download = (polars.col("quantity") == "delivered") & (polars.col("name") == "download")
+        samples = run.samples.filter(of_download)
+        times = samples["time_s"].to_list()
+        longest, end_s = interruption(times)
+        found["interruption"].append(longest)
+        found["back"].append(to_half_rate(times, samples["value"].to_list(), end_s))
         found["goodput"].append(flow["goodput_bps"] / 1e6)
         found["timeouts"].append(flow["timeouts"])
         found["repeated"].append(flow["retransmissions"])
-        found["paid"].append(sum((link["sent_bytes"] + link["received_bytes"]).to_list()) / 1e6)
+        if scheme != "mih":
+            link = run.interfaces.filter(polars.col("link") == paid)
+            found["paid"].append(sum((link["sent_bytes"] + link["received_bytes"]).to_list()) / 1e6)
     return found
 
 
-def shown(estimate: Estimate, digits: int) -> str:
+def movers_of(walk: str) -> list[str]:
+    """What may move the download: 802.21 commands where there are points of service."""
+    return [mover for mover, (_, scheme) in MOVERS.items() if scheme != "mih" or WALKS[walk][0] == WIMAX]
+
+
+def estimated(values: list[float]) -> Estimate | None:
+    """A mean, if each replication has a value."""
+    return mean(values) if values and not any(math.isnan(value) for value in values) else None
+
+
+def shown(estimate: Estimate | None, digits: int) -> str:
     """A mean with half of its interval's width."""
+    if estimate is None:
+        return "-"
     text = f"{estimate.mean:.{digits}f}"
     half = f"{estimate.half_width:.{digits}f}"
     return text if float(half) == 0.0 else f"{text} ± {half}"
 
 
-def main() -> None:
+def rows_of(walk: str) -> tuple[list[str], list[tuple[str, Estimate, Estimate]]]:
+    """The rows of a walk, and what its picture shows: mover, interruption, goodput."""
+    lines, points = [], []
+    for place, mover in enumerate(movers_of(walk)):
+        found = {name: estimated(values) for name, values in measured(walk, mover).items()}
+        digits = {"interruption": 2, "back": 1, "goodput": 2, "timeouts": 1, "repeated": 0, "paid": 1}
+        cells = [walk if place == 0 else "", mover, *(shown(found[name], many) for name, many in digits.items())]
+        lines.append(f"| {' | '.join(cells)} |")
+        if (longest := found["interruption"]) and (goodput := found["goodput"]):
+            points.append((mover, longest, goodput))
+    return lines, points
+
+
+def main(walks: list[str]) -> None:
     """Runs everything, writes the table into the page and draws the picture."""
     lines = [
-        "| walk | moved by | interruption, s | goodput, Mb/s | timeouts | retransmissions | paid, MB |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
+        "| walk | moved by | interruption, s | half rate, s | goodput, Mb/s | timeouts | repeated | paid, MB |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
-    points: dict[str, list[dict[str, Estimate]]] = {}
-    for walk in WALKS:
-        points[walk] = []
-        for mover in MOVERS:
-            found = {name: mean(values) for name, values in measured(walk, mover).items()}
-            points[walk].append(found)
-            cells = [
-                walk if mover == next(iter(MOVERS)) else "",
-                mover,
-                shown(found["interruption"], 2),
-                shown(found["goodput"], 2),
-                shown(found["timeouts"], 1),
-                shown(found["repeated"], 0),
-                shown(found["paid"], 1),
-            ]
-            lines.append(f"| {' | '.join(cells)} |")
+    points: dict[str, list[tuple[str, Estimate, Estimate]]] = {}
+    for walk in walks or WALKS:
+        rows, points[walk] = rows_of(walk)
+        lines += rows
+    if walks:
+        sys.stdout.write("\n".join(lines) + "\n")
+        return
     write_block(PAGE, "layers", lines)
     draw(points)
 
 
-def draw(points: dict[str, list[dict[str, Estimate]]]) -> None:
+def draw(points: dict[str, list[tuple[str, Estimate, Estimate]]]) -> None:
     """Interruption and goodput with their intervals, a column for each walk."""
-    with drawn("layers", 9.6, 4.4) as figure:
+    names = list(MOVERS)
+    with drawn("layers", 12.4, 5.2) as figure:
         grid = figure.subplots(2, len(points), sharey=True)
         for column, (walk, rows) in enumerate(points.items()):
-            for row, (name, colour) in enumerate((("interruption", "#d55e00"), ("goodput", "#0072b2"))):
+            for row, (label, colour) in enumerate(
+                (("longest interruption, s", "#d55e00"), ("goodput, Mb/s", "#0072b2"))
+            ):
                 axes = grid[row][column]
-                for place, found in enumerate(rows):
-                    estimate = found[name]
+                for mover, *estimates in rows:
+                    estimate = estimates[row]
                     axes.errorbar(
-                        estimate.mean, -place, xerr=estimate.half_width, fmt="o", markersize=3.5, capsize=2.5,
-                        color=colour,
+                        estimate.mean, -names.index(mover), xerr=estimate.half_width, fmt="o", markersize=3.5,
+                        capsize=2.5, color=colour,
                     )  # fmt: skip
-                axes.set_yticks([-place for place in range(len(MOVERS))], labels=list(MOVERS))
+                axes.set_yticks([-place for place in range(len(names))], labels=names)
                 axes.set_xlim(left=0)
                 axes.grid(axis="x", alpha=0.25)
                 axes.spines[["top", "right"]].set_visible(False)
                 if row == 0:
                     axes.set_title(walk)
-                axes.set_xlabel(("longest interruption, s", "goodput, Mb/s")[row])
+                axes.set_xlabel(label)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
