@@ -140,6 +140,7 @@ figures: setup
 	$(BIN)/python docs/figures/walk.py
 	$(BIN)/python docs/figures/lecture.py
 	$(BIN)/python docs/figures/layers.py
+	$(BIN)/python docs/figures/tcp_sender.py
 	$(BIN)/python docs/figures/notebook.py
 
 findings: some-build

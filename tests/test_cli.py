@@ -298,7 +298,7 @@ def test_plot_draws_a_time_sequence_chart_of_a_part(roamsim: Command, scenario: 
     roamsim("run", scenario, "--trace", "segments,rtt", "--parquet", "out")
     assert roamsim("plot", "out", "--what", "segments").stdout == "out/segments.svg\n"
     drawn = (tmp_path / "out" / "segments.svg").read_text()
-    for mark in ("sent", "sent again", "lost", "acknowledged", "duplicate ACK"):
+    for mark in ("sent", "sent again: duplicate ACKs", "lost", "acknowledged", "duplicate ACK"):
         assert f">{mark}<" in drawn
     roamsim("plot", "out", "--what", "rtt", "--flow", "download", "--from", "1s", "--to", "2500ms")
     drawn = (tmp_path / "out" / "rtt.svg").read_text()

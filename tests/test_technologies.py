@@ -34,10 +34,11 @@ def test_what_is_there() -> None:
         "roamsim.technologies.dect",
         "roamsim.technologies.mobility",
         "roamsim.technologies.selection",
+        "roamsim.technologies.senders",
         "roamsim.technologies.wifi",
         "roamsim.technologies.wimax",
     ]
-    assert list(technologies.pictures()) == ["occupancy", "link_events"]
+    assert list(technologies.pictures()) == ["occupancy", "states", "link_events"]
 
 
 def test_a_new_one_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

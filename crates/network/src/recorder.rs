@@ -79,6 +79,25 @@ impl Timed for PacketRow {
     }
 }
 
+/// The state of a sender, from then on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StateRow {
+    /// When.
+    pub time: Time,
+    /// Whose.
+    pub sender: SocketId,
+    /// Of its congestion control.
+    pub state: &'static str,
+    /// What it repairs; empty if nothing.
+    pub repair: &'static str,
+}
+
+impl Timed for StateRow {
+    fn time(&self) -> Time {
+        self.time
+    }
+}
+
 /// A message that a flow has delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageRow {
@@ -165,6 +184,9 @@ pub struct Recorder {
     pub packets: Log<PacketRow>,
     /// What became of the streams of TCP and SCTP senders; of losses holds the same.
     pub segments: Log<SegmentRow>,
+    /// States of TCP senders.
+    pub states: Log<StateRow>,
+    last_states: BTreeMap<SocketId, (&'static str, &'static str)>,
     /// The messages that flows delivered.
     pub messages: Log<MessageRow>,
     /// Link events.
@@ -186,6 +208,8 @@ impl Recorder {
             capture,
             packets: Log::default(),
             segments: Log::default(),
+            states: Log::default(),
+            last_states: BTreeMap::new(),
             messages: Log::default(),
             link_events: Log::default(),
             traced: BTreeMap::new(),
@@ -207,13 +231,25 @@ impl Recorder {
 
     /// Records what became of a part of a stream.
     pub fn segment(&mut self, time: Time, event: SegmentEvent, part: StreamPart) {
-        self.segments.push(SegmentRow { time, event, part });
+        self.segment_for(time, event, "", part);
+    }
+
+    /// The same for a reason.
+    pub fn segment_for(&mut self, time: Time, event: SegmentEvent, reason: &'static str, part: StreamPart) {
+        self.segments.push(SegmentRow { time, event, reason, part });
+    }
+
+    /// Records the state of a sender, unless it is as it was.
+    pub fn state(&mut self, time: Time, sender: SocketId, state: &'static str, repair: &'static str) {
+        if self.last_states.insert(sender, (state, repair)) != Some((state, repair)) {
+            self.states.push(StateRow { time, sender, state, repair });
+        }
     }
 
     /// The rows of all traces together.
     pub fn rows(&self) -> u64 {
         let logs = self.packets.count() + self.segments.count() + self.messages.count();
-        logs + self.link_events.count() + self.probe.samples.count()
+        logs + self.states.count() + self.link_events.count() + self.probe.samples.count()
     }
 
     /// The digest of packets between nodes: time, place, size of every transmission and delivery.

@@ -18,6 +18,8 @@ pub enum SegmentEvent {
     Sent,
     /// Sent again.
     Retransmitted,
+    /// From there on to SND.MAX, a reduction of the window has proved needless and is undone.
+    Undone,
     /// Sent to probe a closed window, for the first time or again (RFC 9293 3.8.6.1, RFC 9260 6.1 A).
     WindowProbe,
     /// Dropped on the path.
@@ -36,6 +38,7 @@ impl SegmentEvent {
         match self {
             SegmentEvent::Sent => "sent",
             SegmentEvent::Retransmitted => "retransmitted",
+            SegmentEvent::Undone => "undone",
             SegmentEvent::WindowProbe => "window_probe",
             SegmentEvent::Lost => "lost",
             SegmentEvent::Acknowledged => "acknowledged",
@@ -60,6 +63,8 @@ pub struct SegmentRow {
     pub time: Time,
     /// What.
     pub event: SegmentEvent,
+    /// Why, if there is more to say than what.
+    pub reason: &'static str,
     /// To what.
     pub part: StreamPart,
 }

@@ -37,12 +37,13 @@ kinds! {
     samples: {
         /// cwnd and ssthresh of every TCP and SCTP sender, when they change.
         cwnd,
-        /// Octets in flight of every endpoint of another crate, when they change.
-        in_flight,
-        /// The rate at which it sends at most, when it changes.
-        pacing,
-        /// Every RTT measured by a TCP or SCTP sender; smoothed RTT and RTO, when they change.
+        /// Every RTT measured by a TCP or SCTP sender; smoothed RTT, RTO and RACK's reordering window, when they
+        /// change.
         rtt,
+        /// Octets in flight of every TCP sender and endpoint of another crate, when they change.
+        in_flight,
+        /// Pacing rate of the same, and delivery rate of every TCP sender, when they change.
+        pacing,
         /// Packets waiting at every interface, at every arrival.
         queue,
         /// Octets delivered by every flow, at every delivery.
@@ -62,9 +63,11 @@ kinds! {
         occupancy,
         /// Every message that a flow delivered.
         messages,
-        /// What every TCP and SCTP sender sent, sent again and lost, and the acknowledgements that reached
-        /// it.
+        /// What every TCP and SCTP sender sent, sent again and why, and lost, and the acknowledgements that
+        /// reached it.
         segments,
+        /// The state of the congestion control of every TCP sender, and what it repairs, when they change.
+        states,
         /// The story of every packet.
         packets,
         /// Every transaction of signalling.

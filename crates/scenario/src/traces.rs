@@ -1,12 +1,12 @@
 //! Traces on their way out of a run: rows that are final become tables, so many rows at a time, and are
 //! handed to whoever wants them or put below each other.
 //!
-//! Samples, link events, messages, segments and packets are handed out while the run goes on, so that few
+//! Samples, link events, messages, segments, states and packets are handed out while the run goes on, so that few
 //! rows are held: those of the last events, and losses that are known and have not happened. What a run keeps
 //! for its other tables anyway (transactions, what accesses log by themselves) is held, and only its tables
 //! are made part by part.
 
-use crate::results::{link_events, messages, packets, samples, segments};
+use crate::results::{link_events, messages, packets, samples, segments, states};
 use crate::scenario::Scenario;
 use crate::signalling::transactions;
 use crate::table::traced::TracedTable;
@@ -84,11 +84,13 @@ impl Traces {
         let link_events = ripe(&mut recorder.link_events, now, least);
         let messages = ripe(&mut recorder.messages, now, least);
         let segments = ripe(&mut recorder.segments, now, least);
+        let states = ripe(&mut recorder.states, now, least);
         let packets = ripe(&mut recorder.packets, now, least);
         self.hand_out_samples(scenario, world, now)
             && self.give_rows(&link_events, |rows| link_events::table(world, rows))
             && self.give_rows(&messages, |rows| messages::table(world, rows))
             && self.give_rows(&segments, |rows| segments::table(world, rows))
+            && self.give_rows(&states, |rows| states::table(world, rows))
             && self.give_rows(&packets, |rows| packets::table(world, rows))
     }
 
@@ -140,6 +142,9 @@ impl Traces {
         }
         if self.trace.segments {
             tables.push(segments::table(world, &[]));
+        }
+        if self.trace.states {
+            tables.push(states::table(world, &[]));
         }
         if self.trace.packets {
             tables.push(packets::table(world, &[]));

@@ -60,8 +60,8 @@ fn everything() -> Trace {
 }
 
 /// The tables that are there only when they are asked for.
-const TRACED: [&str; 7] =
-    ["samples", "segments", "messages", "packets", "transactions", "link_events", "dect_occupancy"];
+const TRACED: [&str; 8] =
+    ["samples", "segments", "states", "messages", "packets", "transactions", "link_events", "dect_occupancy"];
 
 /// The tables that every run has, as text: NaN equals NaN there.
 fn plain(outcome: &Outcome) -> String {

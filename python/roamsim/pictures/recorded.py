@@ -18,6 +18,13 @@ from roamsim.tables.words import Scale, scale, titled
 #: What becomes of segments: their words, colours and marks.
 SENT = ("sent", COLOURS[7], "dot")
 AGAIN = ("sent again", COLOURS[0], "ring")
+#: The same for each reason of a retransmission.
+AGAIN_FOR = {
+    "duplicate_acks": ("sent again: duplicate ACKs", COLOURS[0], "ring"),
+    "rack": ("sent again: RACK", COLOURS[6], "ring"),
+    "loss_probe": ("sent again: loss probe", COLOURS[10], "ring"),
+    "timeout": ("sent again: timeout", COLOURS[8], "ring"),
+}
 PROBE = ("window probe", COLOURS[5], "plus")
 LOST = ("lost", COLOURS[1], "cross")
 ACKNOWLEDGED = ("acknowledged", COLOURS[2], "step")
@@ -121,15 +128,18 @@ def sequence(events: polars.DataFrame, *, segment_bytes: int | None = None) -> l
     if segment_bytes is not None:
         low, high = low / segment_bytes + 0.5, high / segment_bytes + 0.5
         middle = (polars.col("low") + polars.col("high")) / 2
-    rows = events.sort("time_s", maintain_order=True).select("event", t="time_s", low=low, high=high)
-    acknowledged = rows.filter(event="acknowledged")
+    if "reason" not in events.columns:
+        events = events.with_columns(reason=polars.lit(""))
+    rows = events.sort("time_s", maintain_order=True).select("event", "reason", t="time_s", low=low, high=high)
+    acknowledged, again = rows.filter(event="acknowledged"), rows.filter(event="retransmitted")
     found = {
         # An ACK that was overtaken takes nothing back.
         ACKNOWLEDGED: acknowledged.select("t", v=polars.col("high").cum_max()),
         DUPLICATE: acknowledged.filter(polars.col("low") == polars.col("high")).select("t", v="high"),
-        SACKED: rows.filter(event="sacked").drop("event"),
+        SACKED: rows.filter(event="sacked").drop("event", "reason"),
         SENT: rows.filter(event="sent").select("t", v=middle),
-        AGAIN: rows.filter(event="retransmitted").select("t", v=middle),
+        **{mark: again.filter(reason=reason).select("t", v=middle) for reason, mark in AGAIN_FOR.items()},
+        AGAIN: again.filter(~polars.col("reason").is_in(list(AGAIN_FOR))).select("t", v=middle),
         PROBE: rows.filter(event="window_probe").select("t", v=middle),
         LOST: rows.filter(event="lost").select("t", v=middle),
     }

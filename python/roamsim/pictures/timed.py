@@ -43,6 +43,9 @@ DIGITS = 7
 #: Room on paper that panels need for their titles, and for numbers and legend beside them, in pixels (chosen).
 BETWEEN, BESIDE = 34, 200
 
+#: Height of a line of a legend in pixels, and names beside each other in one below the panels (chosen).
+LEGEND_LINE, LEGEND_COLUMNS = 14, 5
+
 #: Room for the numbers of vertical axes, so that the panels stand under each other, in pixels.
 LEFT = 44
 
@@ -122,6 +125,12 @@ class Figure:
         """The colours of the series."""
         return {mark.series: mark.colour for panel in self.panels for mark in panel.marks}
 
+    @property
+    def legend_at(self) -> int:
+        """The panel that has the legend: the first, or if the legend is longer than that panel, the last."""
+        is_long = LEGEND_LINE * len(self.colours) > self.panels[0].height + BETWEEN
+        return len(self.panels) - 1 if is_long else 0
+
     def specification(self) -> dict[str, Any]:
         """The Vega-Lite specification, with the marks that the page draws of beside it."""
         whole_s = self.whole_s or span_of(self.panels)
@@ -134,7 +143,7 @@ class Figure:
         # A switch needs the legend: of a single series there is none.
         if 1 < len(self.colours) <= NAMED:
             switch = {"type": "point", "fields": ["s"], "toggle": "true"}
-            params.append({"name": "alone", "select": switch, "bind": "legend", "views": lowest[:1]})
+            params.append({"name": "alone", "select": switch, "bind": "legend", "views": [lowest[self.legend_at]]})
             for layer in (layer for view in views for layer in view["layer"]):
                 layer["transform"] = [{"filter": {"param": "alone"}}, *layer.get("transform", [])]
         for view in views:
@@ -155,6 +164,11 @@ class Figure:
     def printed(self, width: int, height: int | None = None) -> dict[str, Any]:
         """The Vega-Lite specification for paper, of a size in pixels: all marks in it, nothing that moves."""
         views = self._views(self.first_s or self.whole_s or span_of(self.panels))
+        beside = BESIDE
+        if self.legend_at:
+            for layer in views[-1]["layer"]:
+                layer["encoding"]["color"]["legend"] |= {"orient": "bottom", "columns": LEGEND_COLUMNS}
+            beside = LEFT
         if height is not None:
             room = max(20 * len(views), height - BETWEEN * (len(views) + 1))
             whole = sum(view["height"] for view in views)
@@ -164,7 +178,7 @@ class Figure:
             for mark in panel.marks:
                 rows = mark.frame.with_columns(s=polars.lit(mark.series)).to_dicts()
                 data.setdefault(_data(number, mark.kind), []).extend(rows)
-        return {**self._together([{**view, "width": max(60, width - BESIDE)} for view in views]), "datasets": data}
+        return {**self._together([{**view, "width": max(60, width - beside)} for view in views]), "datasets": data}
 
     def _together(self, views: list[dict[str, Any]]) -> dict[str, Any]:
         scales = {"color": "independent", **({"y": "shared"} if self.same_y else {})}
@@ -174,7 +188,7 @@ class Figure:
         colours = self.colours
         legend = {"title": None, "symbolLimit": 0} if 1 < len(colours) <= NAMED else None
         views = [
-            _view(panel, number, shown_s, colours, None if number else legend, self.left)
+            _view(panel, number, shown_s, colours, legend if number == self.legend_at else None, self.left)
             for number, panel in enumerate(self.panels)
         ]
         views[-1]["layer"][0]["encoding"]["x"]["axis"] |= {"title": "time, s", "labels": True}

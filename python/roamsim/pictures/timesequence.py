@@ -4,7 +4,7 @@ The kind of chart that V. Jacobson, "Congestion Avoidance and Control" (1988), a
 "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP" (1996), use to show how a sender repairs losses.
 
 - sent: a dot in the middle of the segment
-- sent again: a ring
+- sent again: a ring, in the colour of its reason
 - window probe: a plus
 - lost: a cross at the time of the drop (at once in a full queue, with the last bit on a channel)
 - acknowledged: a line at the cumulative acknowledgement, from each arriving ACK to the next
@@ -31,6 +31,17 @@ if TYPE_CHECKING:
 #: Design" (2008).
 SENT, AGAIN, PROBE, LOST, ACKNOWLEDGED, SACKED = "#404040", "#0072b2", "#e69f00", "#d55e00", "#009e73", "#cc79a7"
 
+#: What a retransmission is called by its reason, and its colour; `AGAIN` if no reason is known.
+AGAIN_FOR = {
+    "duplicate_acks": ("sent again: duplicate ACKs", AGAIN),
+    "rack": ("sent again: RACK", "#8c6bb1"),
+    "loss_probe": ("sent again: loss probe", "#a6761d"),
+    "timeout": ("sent again: timeout", "#b2182b"),
+}
+
+#: Letters that a line of a legend holds, and names beside each other in a longer one (chosen: as wide as a figure).
+LEGEND_LETTERS, LEGEND_COLUMNS = 66, 4
+
 #: Marks of one kind beyond which they are drawn as pixels, so that the file stays small (chosen).
 MOST_MARKS = 4000
 
@@ -40,7 +51,8 @@ def draw(axes: Axes, events: polars.DataFrame, *, segment_bytes: int | None = No
 
     Args:
         axes: where to draw; its labels are set, its title and legend are left to the caller (see `legend`).
-        events: rows of the table `segments` of one sender in one run: `time_s`, `event`, `start_bytes`, `end_bytes`.
+        events: rows of the table `segments` of one sender in one run: `time_s`, `event`, `start_bytes`, `end_bytes`;
+            with `reason`, retransmissions have a colour for each.
         segment_bytes: size of a segment: the vertical axis then counts segments, the first being 1, so that the
             mark of the n-th is at n. Without it, the axis is in bytes.
     """
@@ -49,6 +61,7 @@ def draw(axes: Axes, events: polars.DataFrame, *, segment_bytes: int | None = No
     rows = events.select(
         "time_s",
         "event",
+        polars.col("reason") if "reason" in events.columns else polars.lit("").alias("reason"),
         low=polars.col("start_bytes") * scale + shift,
         high=polars.col("end_bytes") * scale + shift,
     )
@@ -84,7 +97,11 @@ def draw(axes: Axes, events: polars.DataFrame, *, segment_bytes: int | None = No
     duplicates = acknowledged.filter(polars.col("low") == polars.col("high"))
     _marks(axes, duplicates, "duplicate ACK", "|", ACKNOWLEDGED, 1.6 * size)
     _marks(axes, of("sent"), "sent", "o", SENT, 0.7 * size)
-    _marks(axes, of("retransmitted"), "sent again", "o", AGAIN, 1.4 * size, hollow=True)
+    again = of("retransmitted")
+    for reason, (label, colour) in AGAIN_FOR.items():
+        _marks(axes, again.filter(reason=reason), label, "o", colour, 1.4 * size, hollow=True)
+    others = again.filter(~polars.col("reason").is_in(list(AGAIN_FOR)))
+    _marks(axes, others, "sent again", "o", AGAIN, 1.4 * size, hollow=True)
     _marks(axes, of("window_probe"), "window probe", "+", PROBE, 1.7 * size)
     _marks(axes, of("lost"), "lost", "x", LOST, 1.7 * size)
     axes.margins(x=0.02)
@@ -123,14 +140,15 @@ def repaired_after_s(events: Iterable[Mapping[str, Any]]) -> float:
 def legend(figure: Figure, panels: Iterable[Axes]) -> None:
     """One legend below a figure for all of its panels: each kind of mark that any of them has, once."""
     found = names_of(panels)
-    order = ["sent", "sent again", "window probe", "lost", "acknowledged", "duplicate ACK", "SACK block"]
+    again = ["sent again", *(label for label, _ in AGAIN_FOR.values())]
+    order = ["sent", *again, "window probe", "lost", "acknowledged", "duplicate ACK", "SACK block"]
     labels = sorted(found, key=lambda label: order.index(label) if label in order else len(order))
     if labels:
         figure.legend(
             handles=[found[label] for label in labels],
             labels=labels,
             loc="outside lower center",
-            ncols=len(labels),
+            ncols=len(labels) if sum(map(len, labels)) <= LEGEND_LETTERS else LEGEND_COLUMNS,
             frameon=False,
             handletextpad=0.4,
             markerscale=1.6,

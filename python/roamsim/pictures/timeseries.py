@@ -23,6 +23,8 @@ TABLES = ("packets",)
 TITLES = {
     "cwnd": "congestion window, threshold",
     "rtt": "round-trip time, timeout",
+    "in_flight": "in flight",
+    "pacing": "pacing rate, delivery rate",
     "queue": "waiting",
     "throughput": "goodput",
     "backlog": "written and not acknowledged",

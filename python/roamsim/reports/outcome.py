@@ -79,6 +79,14 @@ REFUSED = (
 #: What a byte stream sends, by its protocol.
 SEGMENTS = {"quic": "packets", "sctp": "chunks"}
 
+#: Reasons of retransmissions, as words behind their count.
+REASONS = {
+    "rack": "by RACK",
+    "duplicate_ack": "by duplicate ACKs",
+    "loss_probe": "by loss probes",
+    "timeout": "after timeouts",
+}
+
 Row = Mapping[str, Any]
 
 
@@ -205,8 +213,19 @@ def _streams(results: Results) -> Iterator[str]:
             sent = f"{plain(row['retransmissions'])} of {plain(row['segments_sent'])}"
             share = percent(row["retransmissions"] / row["segments_sent"])
             out = f"timed out {_times(row['timeouts'])}" if row["timeouts"] else "never timed out"
-            again = f" It retransmitted {sent} {SEGMENTS.get(row['protocol'], 'segments')} ({share}) and {out}."
+            what = f"{sent} {SEGMENTS.get(row['protocol'], 'segments')} ({share})"
+            why = reasons(row)
+            again = f" It retransmitted {what}: {why}. It {out}." if why else f" It retransmitted {what} and {out}."
         yield f"{row['name']} moved {octets(row['delivered_bytes'])}{within} at {_rate(row)}.{again}"
+
+
+def reasons(row: Row) -> str:
+    """Why a stream retransmitted, the most frequent reason first; empty where that is not known."""
+    counts = [(row.get(f"{reason}_retransmissions"), words) for reason, words in REASONS.items()]
+    there = sorted(((count, words) for count, words in counts if count), key=lambda one: -one[0])
+    if len(there) == 1:
+        return f"all {there[0][1]}"
+    return _and([f"{plain(count)} {words}" for count, words in there])
 
 
 def _rate(row: Row) -> str:

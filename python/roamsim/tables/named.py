@@ -298,6 +298,11 @@ class Named:
         return self._named("segments")
 
     @property
+    def states(self) -> polars.DataFrame:
+        """One row per change of the state of a TCP sender; only with --trace states."""
+        return self._named("states")
+
+    @property
     def packets(self) -> polars.DataFrame:
         """The story of each packet; only with --trace packets."""
         return self._named("packets")

@@ -1,4 +1,4 @@
-"""Access technologies and mobility: the figures and report sections of each.
+"""Access technologies, mobility and TCP senders: the figures and report sections of each.
 
 A technology is a module, or a package, of this folder. Reports and `roamsim plot` find it by being here, and nothing
 lists it. It has

@@ -29,6 +29,7 @@ use crate::topology::NodeId;
 use crate::traffic_class::TrafficClass;
 use roamsim_engine::{Span, Time};
 use roamsim_protocols::Address;
+use roamsim_protocols::tcp::Reason;
 
 /// Where an association begins or ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,6 +144,8 @@ pub struct Counts {
     pub timeouts: u64,
     /// Fast retransmits.
     pub fast_retransmits: u64,
+    /// Why there were retransmissions, of a transport that tells.
+    pub repairs: Option<Repairs>,
     /// Of a transport that was told to use ECN.
     pub ecn: Option<EcnCounts>,
 }
@@ -170,6 +173,7 @@ impl Counts {
             window_probes: self.window_probes.saturating_sub(earlier.window_probes),
             timeouts: self.timeouts.saturating_sub(earlier.timeouts),
             fast_retransmits: self.fast_retransmits.saturating_sub(earlier.fast_retransmits),
+            repairs: self.repairs.map(|now| now.since(earlier.repairs.unwrap_or_default())),
             ecn: self.ecn.map(|now| now.since(earlier.ecn.unwrap_or_default())),
         }
     }
@@ -182,6 +186,10 @@ impl Counts {
             window_probes: self.window_probes + other.window_probes,
             timeouts: self.timeouts + other.timeouts,
             fast_retransmits: self.fast_retransmits + other.fast_retransmits,
+            repairs: match (self.repairs, other.repairs) {
+                (Some(a), Some(b)) => Some(a.plus(b)),
+                (one, other) => one.or(other),
+            },
             ecn: match (self.ecn, other.ecn) {
                 (Some(a), Some(b)) => Some(EcnCounts {
                     agreed: a.agreed || b.agreed,
@@ -192,6 +200,37 @@ impl Counts {
                 (one, other) => one.or(other),
             },
         }
+    }
+}
+
+/// Why an end sent again what it did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Repairs {
+    /// Retransmissions, in the order of [`Reason::ALL`].
+    pub retransmissions: [u64; 4],
+    /// Reductions of the window that were taken back as needless.
+    pub undone: u64,
+}
+
+impl Repairs {
+    /// Counted since it was that many.
+    #[must_use]
+    pub fn since(self, earlier: Repairs) -> Repairs {
+        let since = |place: usize| self.retransmissions[place].saturating_sub(earlier.retransmissions[place]);
+        let retransmissions = [0, 1, 2, 3].map(since);
+        Repairs { retransmissions, undone: self.undone.saturating_sub(earlier.undone) }
+    }
+
+    /// The counts of both together.
+    #[must_use]
+    pub fn plus(self, other: Repairs) -> Repairs {
+        let plus = |place: usize| self.retransmissions[place] + other.retransmissions[place];
+        Repairs { retransmissions: [0, 1, 2, 3].map(plus), undone: self.undone + other.undone }
+    }
+
+    /// How many retransmissions went for a reason.
+    pub fn of(self, reason: Reason) -> u64 {
+        self.retransmissions[reason as usize]
     }
 }
 

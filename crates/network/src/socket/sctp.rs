@@ -3,7 +3,7 @@
 
 use super::describe::{sctp_detail, user_data};
 use super::{
-    Coming, Counts, Envelope, Socket, SocketEnd, SocketEvent, SocketId, Traffic, User, sample_rtt,
+    Coming, Counts, Envelope, Repairs, Socket, SocketEnd, SocketEvent, SocketId, Traffic, User, sample_rtt,
     sample_window,
 };
 use crate::alarm::{Alarm, Moment};
@@ -17,6 +17,7 @@ use crate::topology::NodeId;
 use crate::traffic_class::TrafficClass;
 use roamsim_engine::{Stream, Time};
 use roamsim_protocols::sctp::{self, Association, Chunk, Config, State};
+use roamsim_protocols::tcp::Reason;
 use roamsim_protocols::{Address, Context, Machine};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -328,12 +329,17 @@ impl Socket for SctpSocket {
 
     fn counts(&self) -> Counts {
         let stats = self.association.stats();
+        let by_reports = stats.data_chunks_retransmitted_by_reports;
         Counts {
             segments: stats.data_chunks_sent,
             retransmissions: stats.data_chunks_retransmitted,
             window_probes: stats.window_probes_sent,
             timeouts: stats.timeouts,
             fast_retransmits: stats.fast_retransmits,
+            repairs: Some(Repairs {
+                retransmissions: [by_reports, 0, 0, stats.data_chunks_retransmitted - by_reports],
+                undone: 0,
+            }),
             ecn: None,
         }
     }
@@ -475,7 +481,13 @@ impl Socket for SctpSocket {
                     true => SegmentEvent::Retransmitted,
                     false => SegmentEvent::Sent,
                 };
-                recorder.segment(now, event, part);
+                let reported = self.association.tsns_retransmitted_for_reports().contains(&data.tsn);
+                let reason = match event {
+                    SegmentEvent::Retransmitted if reported => Reason::DuplicateAcks.name(),
+                    SegmentEvent::Retransmitted => Reason::Timeout.name(),
+                    _ => "",
+                };
+                recorder.segment_for(now, event, reason, part);
             }
         }
         Some(detail)

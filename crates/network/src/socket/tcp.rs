@@ -6,8 +6,8 @@
 
 use super::describe::tcp_detail;
 use super::{
-    Coming, Counts, EcnCounts, Envelope, Socket, SocketEnd, SocketEvent, SocketId, Traffic, User, sample_rtt,
-    sample_window,
+    Coming, Counts, EcnCounts, Envelope, Repairs, Socket, SocketEnd, SocketEvent, SocketId, Traffic, User,
+    sample_rtt, sample_window,
 };
 use crate::alarm::{Alarm, Moment};
 use crate::ending::{Failure, Life};
@@ -20,8 +20,8 @@ use crate::segment_log::{SegmentEvent, StreamPart};
 use crate::subject::Subject;
 use crate::topology::NodeId;
 use crate::traffic_class::{Ecn, TrafficClass};
-use roamsim_engine::{Stream, Time};
-use roamsim_protocols::tcp::{self, Codepoint, Config, Connection, Flags, GivenUp, Segment, State};
+use roamsim_engine::{Span, Stream, Time};
+use roamsim_protocols::tcp::{self, Codepoint, Config, Connection, Flags, GivenUp, Reason, Segment, State};
 use roamsim_protocols::{Address, Machine};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -75,6 +75,20 @@ fn ecn_traffic_class(
     // RFC 8311 section 2.3 leaves ECT(1) to experiments, of which L4S is one (RFC 9331 section 4.1).
     let capable = if connection.is_l4s() { Ecn::Capable1 } else { Ecn::Capable0 };
     if segment.payload_bytes > 0 { traffic_class.with_ecn(capable) } else { traffic_class }
+}
+
+/// Records the rates of a connection, as far as it has them.
+fn sample_rates(now: Time, subject: Subject, recorder: &mut Recorder, connection: &Connection) {
+    let delivered = connection.delivery_rate().filter(|sample| sample.interval > Span::ZERO);
+    let rates = [
+        ("pacing_rate", connection.paced_bytes_per_s()),
+        ("delivery_rate", delivered.map(|sample| sample.rate_bytes_per_s())),
+    ];
+    for (quantity, rate) in rates {
+        if let Some(rate) = rate {
+            recorder.sample_change(now, subject, quantity, "bit/s", 8.0 * rate as f64);
+        }
+    }
 }
 
 /// What a socket has of messages.
@@ -317,6 +331,10 @@ impl Socket for TcpSocket {
             window_probes: stats.window_probes_sent,
             timeouts: stats.timeouts,
             fast_retransmits: stats.fast_retransmits,
+            repairs: Some(Repairs {
+                retransmissions: stats.data_retransmissions_for,
+                undone: stats.undone_reductions,
+            }),
             ecn: self.connection.config().ecn.then(|| EcnCounts {
                 agreed: self.connection.has_ecn(),
                 accurate: self.connection.ecn_is_accurate(),
@@ -510,9 +528,14 @@ impl Socket for TcpSocket {
             if !is_probe {
                 *highest_sent = octets.end.max(*highest_sent);
             }
+            let reason = match event {
+                SegmentEvent::Retransmitted => self.connection.last_repeated_for().name(),
+                SegmentEvent::Sent if self.connection.is_loss_probe(segment) => Reason::LossProbe.name(),
+                _ => "",
+            };
             let part = StreamPart { sender: self.id(), octets };
             detail.get_or_insert_default().parts = vec![part.clone()];
-            recorder.segment(now, event, part);
+            recorder.segment_for(now, event, reason, part);
         }
         detail
     }
@@ -540,10 +563,33 @@ impl Socket for TcpSocket {
 
     #[cold]
     fn sample(&mut self, now: Time, recorder: &mut Recorder) {
-        let (subject, trace, open) = (Subject::Socket(self.id()), recorder.trace, self.is_open());
+        let (sender, trace, open) = (self.id(), recorder.trace, self.is_open());
+        let subject = Subject::Socket(sender);
         let connection = &mut self.connection;
         if trace.cwnd && open {
             sample_window(now, subject, recorder, connection.cwnd_bytes(), connection.ssthresh_bytes());
+        }
+        if trace.segments
+            && let Some((proof, from)) = connection.take_undone()
+        {
+            let octets = from..connection.snd_max_offset();
+            let part = StreamPart { sender, octets };
+            recorder.segment_for(now, SegmentEvent::Undone, proof.name(), part);
+        }
+        if trace.in_flight && open {
+            recorder.sample_change(now, subject, "in_flight", "B", connection.in_flight_bytes() as f64);
+        }
+        if trace.pacing && open {
+            sample_rates(now, subject, recorder, connection);
+        }
+        if trace.states && open && self.written_bytes > 0 {
+            let law = if connection.is_in_slow_start() { "slow_start" } else { "congestion_avoidance" };
+            let repair = match connection.repair() {
+                None => "",
+                Some(Reason::Timeout) => "timeout",
+                Some(_) => "fast_recovery",
+            };
+            recorder.state(now, sender, connection.congestion_state().unwrap_or(law), repair);
         }
         if trace.backlog && self.written_bytes > 0 {
             let backlog_bytes = self.written_bytes - connection.snd_una_offset();
@@ -552,6 +598,9 @@ impl Socket for TcpSocket {
         if trace.rtt {
             let (srtt, rto) = (connection.srtt(), connection.rto());
             sample_rtt(now, subject, recorder, (connection.take_rtt_sample(), srtt, rto));
+            if let Some(window) = connection.reordering_window() {
+                recorder.sample_change(now, subject, "reordering_window", "s", window.as_secs_f64());
+            }
         }
     }
 }

@@ -125,7 +125,7 @@ pub struct World {
     outside: BTreeMap<u32, Program>,
     /// The sockets of SCTP in whose place programs stand, and octets that those have acknowledged.
     outside_associations: BTreeMap<u32, u64>,
-    /// Whether time series of the state of connections are recorded.
+    /// Whether the state of connections is recorded over time.
     connections_sampled: bool,
     /// By node, the signalling entries that its link events drive.
     link_event_users: BTreeMap<NodeId, Vec<u32>>,
@@ -155,7 +155,8 @@ impl World {
         let trace = network.recorder.as_ref().map(|recorder| recorder.trace).unwrap_or_default();
         let fingerprints = network.recorder.as_ref().is_some_and(|recorder| recorder.fingerprints);
         let details = network.recorder.as_ref().is_some_and(|recorder| recorder.wants_details());
-        let connections_sampled = trace.cwnd || trace.rtt || trace.backlog || trace.in_flight || trace.pacing;
+        let states_sampled = trace.cwnd || trace.rtt || trace.in_flight || trace.pacing || trace.backlog;
+        let connections_sampled = states_sampled || trace.states || trace.segments;
         World {
             network,
             tcp: Vec::new(),
@@ -180,8 +181,8 @@ impl World {
             trace,
             fingerprints,
             details,
-            sockets_recorded: details || trace.segments || connections_sampled,
-            sockets_watched: details || trace.segments || connections_sampled,
+            sockets_recorded: details || connections_sampled,
+            sockets_watched: details || connections_sampled,
             outside: BTreeMap::new(),
             outside_associations: BTreeMap::new(),
             connections_sampled,

@@ -26,6 +26,7 @@ pub mod detection;
 mod pacing;
 mod received_mss;
 pub mod recovery;
+mod repeat;
 pub(crate) mod rtt;
 mod scoreboard;
 pub mod segment;
@@ -42,6 +43,7 @@ pub use config::{
 };
 pub use congestion::{CubicRules, VegasThresholds};
 pub use connection::{Connection, Event, GivenUp, State};
+pub use repeat::{Proof, Reason};
 pub use segment::{AccurateOption, Flags, Options, SackBlocks, Segment, Timestamps};
 pub use sent::{Lost, RateSample};
 pub use stats::Stats;

@@ -43,15 +43,20 @@ impl Rate {
         Span::from_ns(u64::try_from(over / under.max(1)).unwrap_or(u64::MAX / 4))
     }
 
-    /// What goes in a 1024th of a second.
-    fn burst_bytes(self) -> u64 {
+    /// Octets a second.
+    pub(super) fn bytes_per_s(self) -> u64 {
         let per_second = match self {
             Rate::BytesPerSecond(rate) => u128::from(rate),
             Rate::Window { bytes, rtt, slow_start } => {
                 u128::from(bytes) * fifths(slow_start) * 200_000_000 / u128::from(rtt.as_ns().max(1))
             }
         };
-        u64::try_from(per_second >> 10).unwrap_or(u64::MAX)
+        u64::try_from(per_second).unwrap_or(u64::MAX)
+    }
+
+    /// What goes in a 1024th of a second.
+    fn burst_bytes(self) -> u64 {
+        self.bytes_per_s() >> 10
     }
 }
 

@@ -34,6 +34,8 @@ pub(super) struct Record {
     /// When they were last sent.
     pub(super) at: Time,
     pub(super) mark: Mark,
+    /// Of lost ones, whether the retransmission timer told.
+    by_timeout: bool,
     /// Some had been sent before.
     pub(super) repeated: bool,
     /// The sender had nothing else to send.
@@ -205,6 +207,7 @@ impl Sent {
             end,
             at: now,
             mark: Mark::InFlight,
+            by_timeout: false,
             repeated,
             app_limited: self.app_limited_until > 0,
             delivered: self.delivered,
@@ -411,7 +414,7 @@ impl Sent {
         let mut place = self.place_of(octets.start);
         while let Some(record) = self.records.get(place).filter(|record| record.start < octets.end) {
             if record.at == at && record.mark == Mark::InFlight {
-                self.lose(place);
+                self.lose(place, false);
             }
             place += 1;
         }
@@ -422,14 +425,14 @@ impl Sent {
         for place in 0..self.records.len() {
             let record = &self.records[place];
             if record.mark == Mark::InFlight && (place == 0 || is_old(record.at)) {
-                self.lose(place);
+                self.lose(place, true);
             }
         }
     }
 
     /// Marks a record as lost that is in flight.
-    fn lose(&mut self, place: usize) {
-        self.records[place].mark = Mark::Lost;
+    fn lose(&mut self, place: usize, by_timeout: bool) {
+        (self.records[place].mark, self.records[place].by_timeout) = (Mark::Lost, by_timeout);
         let record = self.records[place];
         let bytes = record.bytes();
         self.lost_from = self.lost_from.min(record.start);
@@ -477,12 +480,20 @@ impl Sent {
 
     /// The first octets that are marked as lost.
     pub(super) fn first_lost(&self) -> Option<Range> {
+        self.first_lost_record().map(|lost| Range { start: lost.start, end: lost.end })
+    }
+
+    /// Whether the retransmission timer told of these.
+    pub(super) fn first_lost_is_by_timeout(&self) -> bool {
+        self.first_lost_record().is_some_and(|lost| lost.by_timeout)
+    }
+
+    fn first_lost_record(&self) -> Option<&Record> {
         if self.lost_marked_bytes == 0 {
             return None;
         }
-        let records = self.records.range(self.place_of(self.lost_from)..);
-        let lost = records.into_iter().find(|record| record.mark == Mark::Lost)?;
-        Some(Range { start: lost.start, end: lost.end })
+        let mut records = self.records.range(self.place_of(self.lost_from)..);
+        records.find(|record| record.mark == Mark::Lost)
     }
 
     /// The octets from there on that were marked as lost have been sent again.

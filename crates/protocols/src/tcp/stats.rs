@@ -25,6 +25,8 @@ pub struct Stats {
     pub retransmissions: u64,
     /// Those of them with data: without repeated SYN and FIN.
     pub data_retransmissions: u64,
+    /// The same by why they went, in the order of [`Reason::ALL`](super::Reason::ALL).
+    pub data_retransmissions_for: [u64; 4],
     /// Octets of payload sent that had been sent before.
     pub bytes_retransmitted: u64,
     /// Octets of payload the peer has acknowledged.
@@ -70,18 +72,19 @@ pub(super) struct Counters {
     pub pure_acks_sent: u64,
     pub control_segments_sent: u64,
     pub retransmissions: u64,
-    pub data_retransmissions: u64,
+    /// With data, in the order of `Reason::ALL`.
+    pub data_retransmissions_for: [u32; 4],
     pub bytes_retransmitted: u64,
-    pub timeouts: u64,
-    pub fast_retransmits: u64,
+    pub timeouts: u32,
+    pub fast_retransmits: u32,
     pub ecn_marks_received: u64,
     pub ecn_reductions: u64,
-    pub window_probes_sent: u64,
     pub rtt_samples: u64,
     pub duplicate_segments_received: u64,
     pub out_of_order_segments_received: u64,
     pub duplicate_acks_received: u64,
-    pub segments_refused: u64,
+    pub window_probes_sent: u32,
+    pub segments_refused: u32,
 }
 
 impl Counters {
@@ -95,7 +98,7 @@ impl Counters {
             data_segments_received,
             control_segments_sent,
             retransmissions,
-            data_retransmissions,
+            data_retransmissions_for,
             bytes_retransmitted,
             timeouts,
             fast_retransmits,
@@ -108,6 +111,7 @@ impl Counters {
             duplicate_acks_received,
             segments_refused,
         } = self;
+        let data_retransmissions_for = data_retransmissions_for.map(u64::from);
         Stats {
             segments_sent: data_segments_sent + pure_acks_sent + control_segments_sent,
             bytes_acknowledged,
@@ -119,21 +123,22 @@ impl Counters {
             data_segments_received,
             control_segments_sent,
             retransmissions,
-            data_retransmissions,
+            data_retransmissions: data_retransmissions_for.iter().sum(),
+            data_retransmissions_for,
             bytes_retransmitted,
-            timeouts,
-            fast_retransmits,
+            timeouts: u64::from(timeouts),
+            fast_retransmits: u64::from(fast_retransmits),
             tail_loss_probes: 0,
             undone_reductions: 0,
             keep_alive_probes_sent: 0,
             ecn_marks_received,
             ecn_reductions,
-            window_probes_sent,
+            window_probes_sent: u64::from(window_probes_sent),
             rtt_samples,
             duplicate_segments_received,
             out_of_order_segments_received,
             duplicate_acks_received,
-            segments_refused,
+            segments_refused: u64::from(segments_refused),
         }
     }
 }

@@ -172,6 +172,7 @@ impl Subject for Sctp {
             "fast_retransmits" => stats.fast_retransmits.to_string(),
             "window_probes" => stats.window_probes_sent.to_string(),
             "retransmissions" => stats.data_chunks_retransmitted.to_string(),
+            "retransmissions_for_reports" => stats.data_chunks_retransmitted_by_reports.to_string(),
             "acknowledged" => stats.bytes_acknowledged.to_string(),
             "packets_refused" => stats.refused.total().to_string(),
             "heartbeats_sent" => stats.heartbeats_sent.to_string(),

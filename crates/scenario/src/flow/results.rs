@@ -5,7 +5,8 @@ use roamsim_engine::Time;
 use roamsim_network::World;
 use roamsim_network::application::{DelayStatistics, Measurement};
 use roamsim_network::flow::{Association, Flow};
-use roamsim_network::socket::{Counts, SocketId};
+use roamsim_network::socket::{Counts, Repairs, SocketId};
+use roamsim_protocols::tcp::Reason;
 use std::borrow::Cow;
 use std::ops::Deref;
 
@@ -56,6 +57,8 @@ pub(crate) struct OfEnds {
     window_probes: Column,
     timeouts: Column,
     fast_retransmits: Column,
+    /// Retransmissions by reason, and reductions that were undone.
+    repairs: [Column; 5],
 }
 
 impl OfEnds {
@@ -67,6 +70,15 @@ impl OfEnds {
                 let [source, sink] = world.measured_counts(number);
                 count(source) + flow.server.as_ref().map_or(0, |_| count(sink))
             })
+        };
+        // Not every transport tells.
+        let repaired = |name, unit, count: fn(Repairs) -> u64| {
+            let of_flows = flows.iter().enumerate().map(|(number, flow)| {
+                let [source, sink] = world.measured_counts(number);
+                let both = if flow.server.is_some() { source.plus(sink) } else { source };
+                both.repairs.map_or(f64::NAN, |told| count(told) as f64)
+            });
+            float(name, unit, of_flows)
         };
         // By its number, which is shorter than a name: there may be many.
         let node = |name, of: fn(&Flow) -> SocketId| {
@@ -87,6 +99,13 @@ impl OfEnds {
             window_probes: integer("window_probes", "segments", sent(|sent| sent.window_probes)),
             timeouts: integer("timeouts", "", sent(|sent| sent.timeouts)),
             fast_retransmits: integer("fast_retransmits", "", sent(|sent| sent.fast_retransmits)),
+            repairs: [
+                repaired("duplicate_ack_retransmissions", "segments", |told| told.of(Reason::DuplicateAcks)),
+                repaired("rack_retransmissions", "segments", |told| told.of(Reason::Rack)),
+                repaired("loss_probe_retransmissions", "segments", |told| told.of(Reason::LossProbe)),
+                repaired("timeout_retransmissions", "segments", |told| told.of(Reason::Timeout)),
+                repaired("undone_reductions", "", |told| told.undone),
+            ],
         }
     }
 }
@@ -108,6 +127,7 @@ pub(crate) fn table(world: &World, end: Time, of_ends: OfEnds) -> Table {
         float(name, "s", delays.iter().map(move |delays| delays.as_deref().map_or(f64::NAN, of)))
     };
     let lost = |flow: &Flow, measured: &Measurement| messages_only(flow, measured.lost_messages);
+    let [duplicate_acks, rack, loss_probes, timeouts, undone] = of_ends.repairs;
     Table {
         name: "flows",
         columns: vec![
@@ -143,6 +163,11 @@ pub(crate) fn table(world: &World, end: Time, of_ends: OfEnds) -> Table {
             of_ends.window_probes,
             of_ends.timeouts,
             of_ends.fast_retransmits,
+            duplicate_acks,
+            rack,
+            loss_probes,
+            timeouts,
+            undone,
             float(
                 "completion_time_s",
                 "s",

@@ -14,6 +14,7 @@ pub(crate) mod samples;
 pub(crate) mod segments;
 mod series;
 mod signals;
+pub(crate) mod states;
 
 pub(crate) use self::links::table as links;
 pub(crate) use self::series::table as series;

@@ -20,6 +20,7 @@ pub(crate) fn table(world: &World, rows: &[SegmentRow]) -> Table {
             of("from", |sender| sender.from),
             of("to", |sender| sender.to),
             named("event", rows.iter().map(|row| row.event.name()), |name| (*name).to_owned()),
+            named("reason", rows.iter().map(|row| row.reason), |reason| (*reason).to_owned()),
             integer("start_bytes", "B", rows.iter().map(|row| row.part.octets.start)),
             integer("end_bytes", "B", rows.iter().map(|row| row.part.octets.end)),
         ],

@@ -348,6 +348,12 @@ impl Association {
         &self.sender.sent_again
     }
 
+    /// Those of them that missing reports told of (RFC 9260 7.2.4); others went for T3-rtx, or as their path
+    /// ended.
+    pub fn tsns_retransmitted_for_reports(&self) -> &[u32] {
+        &self.sender.sent_for_reports
+    }
+
     /// Whether the DATA chunk of the packet polled last probes a closed window (RFC 9260 6.1 A).
     pub fn is_window_probe(&self) -> bool {
         self.sender.sent_probe

@@ -97,6 +97,8 @@ pub(super) struct Sender {
     fragment_bytes: u64,
     /// The chunks sent again with the last packet.
     pub(super) sent_again: Vec<u32>,
+    /// Those of them that missing reports told of.
+    pub(super) sent_for_reports: Vec<u32>,
     /// The last packet probes a closed window.
     pub(super) sent_probe: bool,
     config: Config,
@@ -122,6 +124,7 @@ impl Sender {
             burst_left: config.max_burst,
             fragment_bytes: u64::from(config.fragment_bytes()),
             sent_again: Vec::new(),
+            sent_for_reports: Vec::new(),
             sent_probe: false,
             config: *config,
         }
@@ -393,6 +396,7 @@ impl Sender {
             self.lost.pop_first();
             let sent = &mut self.flight[place];
             let last = std::mem::replace(&mut sent.path, path as u16);
+            let by_reports = sent.fate == Fate::Lost { by_reports: true };
             sent.fate = Fate::InFlight;
             sent.missing_reports = 0;
             let (data, bytes) = (sent.data, sent.bytes());
@@ -426,7 +430,11 @@ impl Sender {
             stats.data_chunks_sent += 1;
             stats.window_probes_sent += u64::from(self.sent_probe);
             stats.data_chunks_retransmitted += u64::from(!probed);
+            stats.data_chunks_retransmitted_by_reports += u64::from(!probed && by_reports);
             self.sent_again.push(data.tsn);
+            if by_reports {
+                self.sent_for_reports.push(data.tsn);
+            }
             chunks.push(Chunk::Data(data));
         }
     }

@@ -11,6 +11,7 @@ use crate::tcp::congestion::{AckTrain, HyStart};
 use crate::tcp::pacing::Pacer;
 use crate::tcp::received_mss::ReceivedMss;
 use crate::tcp::recovery;
+use crate::tcp::repeat::Proof;
 use crate::tcp::rtt::LinuxVariation;
 use crate::tcp::sent::Sent;
 use crate::tcp::window_tuning::WindowTuning;
@@ -42,6 +43,8 @@ pub(super) struct Extras {
     pub(super) hystart: Option<FirstSlowStart>,
     pub(super) tail_loss_probes: u64,
     pub(super) undone_reductions: u64,
+    /// What proved the last of them needless, and from where on it was outstanding, until that is taken.
+    pub(super) undone_by: Option<(Proof, u64)>,
     /// When data is acknowledged, by Linux's rules.
     pub(super) ack_delay: Option<AckDelay>,
     /// More than one received segment is acknowledged at once.
@@ -173,6 +176,7 @@ impl Extras {
                 }),
                 tail_loss_probes: 0,
                 undone_reductions: 0,
+                undone_by: None,
                 ack_delay: AckDelay::new(config),
                 acks_beyond_one_segment: config.acks_beyond_one_segment(),
                 received_mss: ReceivedMss::default(),

@@ -24,7 +24,8 @@ use std::sync::Arc;
 use roamsim_engine::{Span, Stream, Time};
 
 use super::config::Config;
-use super::recovery::Recovery;
+use super::recovery::{Recovery, Repair};
+use super::repeat::{Proof, Reason};
 use super::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
 use super::sent::RateSample;
 use super::sequence::to_wire;
@@ -496,6 +497,68 @@ impl Connection {
     /// own.
     pub fn pacing_rate_bytes_per_s(&self) -> Option<u64> {
         self.sender.congestion.pacing_rate_bytes_per_s()
+    }
+
+    /// The rate at which data is paced, in octets a second: the congestion control's, or the window's over the
+    /// round trip; `None` where nothing is paced, or no round trip measured.
+    pub fn paced_bytes_per_s(&self) -> Option<u64> {
+        self.sender.paced_bytes_per_s()
+    }
+
+    /// Octets that count as in flight: neither acknowledged nor told of by SACK nor taken as lost, as far as
+    /// the recovery keeps that.
+    pub fn in_flight_bytes(&self) -> u64 {
+        match &self.sender.recovery {
+            Recovery::Rack(rack) => rack.sent.in_flight_bytes(),
+            _ => self.sender.pipe_bytes(),
+        }
+    }
+
+    /// The window in which RACK takes segments for reordered (RFC 8985 6.2, step 4); `None` without RACK, or
+    /// before the first measurement.
+    pub fn reordering_window(&self) -> Option<Span> {
+        let Recovery::Rack(rack) = &self.sender.recovery else { return None };
+        let srtt = self.sender.rtt.srtt()?;
+        Some(rack.detection.window(&rack.conditions(Some(srtt), self.sender.smss)))
+    }
+
+    /// Why the data was sent again that last was.
+    pub fn last_repeated_for(&self) -> Reason {
+        self.sender.repeats_for
+    }
+
+    /// Whether the segment made last, which is this one, is a tail loss probe (RFC 8985 section 7), of new
+    /// data or again.
+    pub fn is_loss_probe(&self, segment: &Segment) -> bool {
+        let Recovery::Rack(rack) = &self.sender.recovery else { return false };
+        let fin = u64::from(segment.flags.contains(Flags::FIN));
+        let end = self.payload_offset(segment) + 1 + u64::from(segment.payload_bytes) + fin;
+        rack.probe.is_some_and(|probe| probe.end == self.sender.snd_max && end == probe.end)
+    }
+
+    /// What proved a reduction of the window to be needless, and from where on the stream was outstanding by
+    /// then, unless that was taken before.
+    pub fn take_undone(&mut self) -> Option<(Proof, u64)> {
+        let (proof, from) = self.sender.extras.as_mut()?.undone_by.take()?;
+        Some((proof, from.saturating_sub(1)))
+    }
+
+    /// Whether the congestion window is below the slow-start threshold.
+    pub fn is_in_slow_start(&self) -> bool {
+        self.sender.congestion.cwnd_bytes() < self.sender.congestion.ssthresh_bytes()
+    }
+
+    /// What is repaired: losses that ACKs told of, or those of a timeout.
+    pub fn repair(&self) -> Option<Reason> {
+        match &self.sender.recovery {
+            Recovery::Rack(rack) => match rack.repair {
+                Repair::None => None,
+                Repair::Fast => Some(Reason::Rack),
+                Repair::Timeout => Some(Reason::Timeout),
+            },
+            _ if self.sender.snd_nxt < self.sender.snd_max => Some(self.sender.goes_back_for),
+            recovery => recovery.is_recovering().then_some(Reason::DuplicateAcks),
+        }
     }
 
     /// The state of a congestion control that has states of its own.

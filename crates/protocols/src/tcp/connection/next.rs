@@ -165,6 +165,9 @@ impl Connection {
         }
         let sender = &mut self.sender;
         sender.let_go(if beyond_window { length } else { 0 });
+        if goes_back {
+            sender.repeats_for = sender.goes_back_for;
+        }
         if BLOCKS && goes_back {
             sender.recovery.on_sent_anew(sender.snd_nxt + length);
         }
@@ -215,6 +218,7 @@ impl Connection {
         let length = queued.min(sender.smss).min(room).min(hole.end - start);
         let end = start + length;
         let fin = sender.fin_queued && length == queued && room > length && hole.end > end;
+        sender.repeats_for = sender.recovery.why_lost();
         sender.recovery.on_retransmitted(start, end + u64::from(fin));
         self.send(now, start, length, fin)
     }
@@ -242,12 +246,15 @@ impl Connection {
         let room = (sender.snd_una + sender.snd_wnd).saturating_sub(start);
         let length = queued.min(sender.smss).min(room.max(1));
         let counters = self.stats;
+        if start < snd_max {
+            sender.repeats_for = sender.goes_back_for;
+        }
         let next = self.send(now, start, length, queued == 0);
         self.ecn.spare();
         if room == 0 {
             // No retransmission, though it mostly repeats the octet of the probe before.
             self.stats.retransmissions = counters.retransmissions;
-            self.stats.data_retransmissions = counters.data_retransmissions;
+            self.stats.data_retransmissions_for = counters.data_retransmissions_for;
             self.stats.window_probes_sent += 1;
             // The octet need not be taken: it stays the next to send, and the persist timer goes on.
             let sender = &mut self.sender;
@@ -292,7 +299,8 @@ impl Connection {
             // The octet of a probe that the peer did not take goes with new data.
             let again = u64::from(start < sender.snd_max);
             self.stats.retransmissions += again;
-            self.stats.data_retransmissions += again * u64::from(length > 0);
+            let why = sender.repeats_for as usize;
+            self.stats.data_retransmissions_for[why] += again as u32 * u32::from(length > 0);
             self.stats.bytes_retransmitted += repeated.min(length);
             sender.stop_timing();
             sender.snd_nxt = sender.snd_nxt.max(end);

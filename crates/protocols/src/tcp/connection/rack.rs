@@ -22,6 +22,7 @@ use crate::ranges::Range;
 use crate::tcp::config::RtoRules;
 use crate::tcp::congestion::{Cause, Delivery};
 use crate::tcp::recovery::{Frto, LossRecovery, Probe, Rack, Recovery, Repair, Undo};
+use crate::tcp::repeat::{Proof, Reason};
 use crate::tcp::segment::Segment;
 use crate::tcp::sequence::from_wire;
 
@@ -286,7 +287,7 @@ impl Connection {
             return;
         }
         if rack.tells_of_original() {
-            return self.undo();
+            return self.undo(Proof::Frto);
         }
         rack.frto = match rack.frto {
             Frto::First if acked > 0 && has_new_data => Frto::NewData,
@@ -316,13 +317,15 @@ impl Connection {
         let all_needless = had_retransmitted && undo.unconfirmed_bytes == 0;
         let echoes_before = acked > 0
             && matches!((undo.first_timestamp, echo), (Some(first), Some(echo)) if (echo.wrapping_sub(first) as i32) < 0);
-        if all_needless || echoes_before {
-            self.undo();
+        if echoes_before {
+            self.undo(Proof::Timestamp);
+        } else if all_needless {
+            self.undo(Proof::DuplicateReports);
         }
     }
 
     /// The reduction was needless.
-    fn undo(&mut self) {
+    fn undo(&mut self, proof: Proof) {
         let sender = &mut self.sender;
         let Recovery::Rack(rack) = &mut sender.recovery else { return };
         let Some(undo) = rack.undo.take() else { return };
@@ -330,11 +333,12 @@ impl Connection {
             rack.sent.unmark_lost();
             rack.end();
         }
-        let Undo { congestion: before, .. } = *undo;
+        let Undo { congestion: before, from, .. } = *undo;
         sender.congestion.undo(before, sender.smss);
         sender.slow_start_after_loss = false;
         if let Some(extras) = &mut sender.extras {
             extras.undone_reductions += 1;
+            extras.undone_by = Some((proof, from));
         }
     }
 
@@ -391,6 +395,7 @@ impl Connection {
             let start = last.start.max(data_end.saturating_sub(sender.smss)).min(data_end);
             (start, data_end - start, fin)
         };
+        self.sender.repeats_for = Reason::LossProbe;
         let next = self.send(now, start, length, fin);
         let end = self.sender.snd_max;
         let repeats = (new == 0).then_some(Range { start, end: start + length + u64::from(fin) });

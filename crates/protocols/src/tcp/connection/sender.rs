@@ -9,6 +9,7 @@ use crate::tcp::config::Config;
 use crate::tcp::congestion::{self, Ack, Cause, Controller};
 use crate::tcp::detection::Detection;
 use crate::tcp::recovery::{self, Outstanding, Progress, Recovery, Response};
+use crate::tcp::repeat::Reason;
 use crate::tcp::rtt::RttEstimator;
 use crate::tcp::segment::{Flags, Segment};
 use crate::tcp::sent::Sent;
@@ -59,6 +60,10 @@ pub(super) struct Sender {
     pub(super) retries: u32,
     /// Probes of the window since data last went.
     pub(super) probes: u32,
+    /// Why data that is sent again last was.
+    pub(super) repeats_for: Reason,
+    /// Why everything outstanding is sent anew, where it is.
+    pub(super) goes_back_for: Reason,
     /// What the ends have agreed on, options included.
     pub(super) agreed_mss: u64,
     /// What the path carries, options included; `u64::MAX` as long as that is not known.
@@ -95,6 +100,8 @@ impl Sender {
             slow_start_after_loss: false,
             retries: 0,
             probes: 0,
+            repeats_for: Reason::default(),
+            goes_back_for: Reason::default(),
             rtt: RttEstimator::new(&config.rtt_bounds()),
             detection: Detection::new(config.detection(), config.dup_ack_threshold, config.rtt_bounds()),
             recovery: Recovery::new(config.recovery(), &config.recovery_settings()),
@@ -389,12 +396,13 @@ impl Sender {
         if matches!(self.recovery, Recovery::Rack(_)) {
             self.begin_anew();
         } else {
-            self.send_anew();
+            self.send_anew(Reason::Timeout);
         }
     }
 
-    /// Everything in flight is taken as lost: sending starts anew at SND.UNA.
-    fn send_anew(&mut self) {
+    /// Everything in flight is taken as lost for this reason: sending starts anew at SND.UNA.
+    fn send_anew(&mut self, reason: Reason) {
+        self.goes_back_for = reason;
         self.snd_nxt = self.snd_una;
         self.begin_anew();
     }
@@ -618,7 +626,7 @@ impl Connection {
             Response::GoBack => {
                 sender.congestion.on_congestion(Cause::GoBack { flight_bytes }, now);
                 self.ecn.on_reduction(at.snd_max);
-                sender.send_anew();
+                sender.send_anew(Reason::DuplicateAcks);
             }
         }
         // The segment sent anew is the oldest in flight now, and has an RTO of its own to be acknowledged in:

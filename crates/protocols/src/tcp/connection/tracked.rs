@@ -53,6 +53,12 @@ impl Sender {
         Some(Rate::Window { bytes: self.send_window().max(self.flight()), rtt, slow_start })
     }
 
+    /// The same in octets a second, where anything is paced.
+    pub(super) fn paced_bytes_per_s(&self) -> Option<u64> {
+        self.extras.as_ref().filter(|extras| extras.pacer.is_some())?;
+        self.pacing_rate().map(Rate::bytes_per_s)
+    }
+
     /// A segment has gone: whether the window is in use, and what follows if it is not for an RTO.
     pub(super) fn validate_window(&mut self, now: Time, decays: bool, initial_window_bytes: u64) {
         let (flight, cwnd) = (self.flight(), self.congestion.cwnd_bytes());

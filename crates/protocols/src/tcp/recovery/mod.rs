@@ -22,6 +22,8 @@ pub use sack::Sack;
 pub use tahoe::Tahoe;
 pub use vegas::Vegas;
 
+use super::repeat::Reason;
+
 /// The sender's sequence space at the moment of a hook, already updated by what the hook tells of.
 #[derive(Clone, Copy, Debug)]
 pub struct Outstanding {
@@ -372,6 +374,14 @@ macro_rules! recoveries {
 }
 
 impl Recovery {
+    /// Why what it has repaired next is taken as lost.
+    pub(super) fn why_lost(&self) -> Reason {
+        match self {
+            Recovery::Rack(rack) => rack.why_lost(),
+            _ => Reason::DuplicateAcks,
+        }
+    }
+
     /// Octets of new data beyond the window that limited transmit may have sent by now (RFC 3042), where it
     /// counts `duplicates` duplicate ACKs.
     #[inline]

@@ -15,6 +15,7 @@ use super::{Hole, LossRecovery, Outstanding, Progress, Prr, Response, Settings};
 use crate::ranges::Range;
 use crate::tcp::congestion::Controller;
 use crate::tcp::detection::{Conditions, RackDetection};
+use crate::tcp::repeat::Reason;
 use crate::tcp::sent::{RateSample, Record, Sent};
 
 /// What is being repaired.
@@ -199,6 +200,11 @@ impl Rack {
     #[inline]
     pub(in crate::tcp) fn probes_tail(&self) -> bool {
         self.repair == Repair::None && self.sent.is_plain() && self.probe.is_none()
+    }
+
+    /// Why the first octets that are marked are taken as lost.
+    pub(in crate::tcp) fn why_lost(&self) -> Reason {
+        if self.sent.first_lost_is_by_timeout() { Reason::Timeout } else { Reason::Rack }
     }
 
     /// What the window for reordering depends on.
