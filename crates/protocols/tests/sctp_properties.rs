@@ -27,6 +27,8 @@ prop_compose! {
         receive_window_bytes in prop_oneof![1500u32..5000, 5000u32..1_000_000],
         delayed_ack in prop::option::of((1u64..500).prop_map(Span::from_ms)),
         max_burst in 1u32..6,
+        potentially_failed in prop::option::of(0u32..3),
+        primary_switchover in prop::option::of(0u32..3),
     ) -> Config {
         Config {
             rules: if older { Rules::Rfc2960 } else { Rules::Rfc9260 },
@@ -36,6 +38,8 @@ prop_compose! {
             receive_window_bytes,
             delayed_ack,
             max_burst,
+            potentially_failed_retransmissions: potentially_failed,
+            primary_switchover_retransmissions: primary_switchover,
             rto_min: Span::from_ms(200),
             max_retransmissions: 1000,
             max_path_retransmissions: 1000,
@@ -121,7 +125,10 @@ proptest! {
                     match event {
                         Event::Received(message) => received[i].push(Message { ssn: 0, tsn: 0, ..message }),
                         Event::Closed => closed[i] = true,
-                        Event::Established | Event::PathUp(_) => {}
+                        Event::Established
+                        | Event::PathUp(_)
+                        | Event::PathPotentiallyFailed(_)
+                        | Event::PrimaryChanged(_) => {}
                         other => prop_assert!(false, "{other:?}"),
                     }
                 }

@@ -369,3 +369,96 @@ fn a_primary_path_is_of_an_end_that_has_several() {
     assert!(report.contains("neither \"terminal\" nor \"hotspot\" is at \"core 2\""), "{report}");
     assert!(report.contains("write \"fast access\" or \"slow access\""), "{report}");
 }
+
+/// Data of 1000 B every 50 ms, over the first of two links until that fails at 10.01 s for good.
+const FAILING: &str = r#"
+[scenario]
+name = "failing"
+duration = "40s"
+ip = "ipv4"
+[[node]]
+name = "a"
+multihomed = true
+[[node]]
+name = "b"
+multihomed = true
+[[link]]
+name = "first"
+between = ["a", "b"]
+rate = "10Mb/s"
+delay = "20ms"
+outages = [{ start = "10.01s", duration = "100s" }]
+[[link]]
+name = "second"
+between = ["a", "b"]
+rate = "10Mb/s"
+delay = "20ms"
+[[flow]]
+name = "f"
+from = "a"
+to = "b"
+transport = { protocol = "sctp", sack_frequency = 1 }
+application = { kind = "cbr", packet_size = "1000B", interval = "50ms" }
+"#;
+
+#[test]
+fn a_potentially_failed_primary_path_costs_one_timeout() {
+    let longest = |overrides: &[(&str, &str)]| {
+        let outcome = outcome(FAILING, overrides, Trace::default());
+        (number(&outcome, "flows", "delay_max_s"), number(&outcome, "flows", "timeouts"))
+    };
+    let key = "flow.f.transport.potentially_failed_max_retrans";
+    // The message of 10.05 s starts T3-rtx, which expires at 11.05 s; it arrives over the other link after
+    // 1048 octets at 10 Mb/s, 0.8384 ms, and 20 ms.
+    let (delay, timeouts) = longest(&[(key, "0")]);
+    assert!((delay - 1.020_838_4).abs() < 1e-9 && timeouts == 1.0, "{delay} {timeouts}");
+    // With two timeouts allowed the second comes 2 s after the chunk that the first one let out, and new
+    // data waits for it.
+    let (delay, timeouts) = longest(&[(key, "1")]);
+    assert!(delay > 2.0 && delay < 3.1 && timeouts == 2.0, "{delay} {timeouts}");
+    // By RFC 9260 alone new data waits for 1, 2, 4 and 8 s and longer.
+    let (delay, timeouts) = longest(&[]);
+    assert!(delay > 8.0 && timeouts > 3.0, "{delay} {timeouts}");
+}
+
+#[test]
+fn potentially_failed_paths_need_room_below_inactive_ones() {
+    let key = "protocol = \"sctp\", ";
+    for (keys, message, help) in [
+        (
+            "potentially_failed_max_retrans = 5",
+            "a path is inactive after `path_max_retrans`, 5: it is never potentially failed",
+            "write less than `path_max_retrans`",
+        ),
+        (
+            "potentially_failed_max_retrans = 2, primary_switchover_max_retrans = 1",
+            "the primary path switches over before it is potentially failed",
+            "write `potentially_failed_max_retrans` or more",
+        ),
+        (
+            "primary_switchover_max_retrans = 1, dynamic_addresses = true",
+            "with `dynamic_addresses` the primary path follows",
+            "leave one of the two out",
+        ),
+    ] {
+        let report = refusal::report_on(FAILING, key, &format!("{key}{keys}, "));
+        assert!(report.contains(message) && report.contains(help), "{keys}: {report}");
+    }
+}
+
+#[test]
+fn the_primary_path_that_switched_over_stays_so() {
+    // The first link is back at 15 s. HEARTBEATs find it, but the second one is the primary path now.
+    let sent = |switchover: &str| {
+        let overrides = [
+            ("link.first.outages", "[{ start = \"10.01s\", duration = \"5s\" }]"),
+            ("flow.f.transport.potentially_failed_max_retrans", "0"),
+            ("flow.f.transport.primary_switchover_max_retrans", switchover),
+        ];
+        let outcome = outcome(FAILING, &overrides, Trace::default());
+        outcome::integers(&outcome, "links", "sent_bytes")[0]
+    };
+    // 40 s of 20 messages a second are 838 kB; 10 s of them are 210 kB.
+    let (once, never) = (sent("0"), sent("5"));
+    assert!((200_000..230_000).contains(&once) && (600_000..800_000).contains(&never), "{once} {never}");
+}

@@ -81,6 +81,12 @@ pub struct Config {
     /// Path.Max.Retrans: consecutive timeouts on a path before it counts as inactive. Default 5 (RFC 9260
     /// section 16).
     pub max_path_retransmissions: u32,
+    /// PotentiallyFailed.Max.Retrans: consecutive timeouts on a path before it is potentially failed (RFC
+    /// 7829 section 3; it recommends 0). Default `None`: there is no such state, as in RFC 9260.
+    pub potentially_failed_retransmissions: Option<u32>,
+    /// Primary.Switchover.Max.Retrans: consecutive timeouts on the primary path before another one becomes
+    /// the primary path for good (RFC 7829 section 5). Default `None`: never, as in RFC 9260.
+    pub primary_switchover_retransmissions: Option<u32>,
     /// Max.Init.Retransmits. Default 8 (RFC 9260 section 16).
     pub max_init_retransmissions: u32,
     /// HB.interval; `None` sends HEARTBEATs only to confirm paths. Default 30 s (RFC 9260 section 16).
@@ -113,6 +119,8 @@ impl Default for Config {
             max_burst: 4,
             max_retransmissions: 10,
             max_path_retransmissions: 5,
+            potentially_failed_retransmissions: None,
+            primary_switchover_retransmissions: None,
             max_init_retransmissions: 8,
             heartbeat_interval: Some(Span::from_secs(30)),
             cookie_life: Span::from_secs(60),

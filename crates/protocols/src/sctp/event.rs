@@ -57,9 +57,13 @@ pub enum Event {
     Received(Message),
     /// More than Path.Max.Retrans timeouts in a row: no more data goes here until a HEARTBEAT is answered.
     PathDown(Path),
+    /// More than PotentiallyFailed.Max.Retrans timeouts in a row: data goes elsewhere until the peer answers
+    /// here (RFC 7829 3.2).
+    PathPotentiallyFailed(Path),
     /// A path may carry data: confirmed for the first time, or active again.
     PathUp(Path),
-    /// New data goes here from now on, as long as the path is active: asked for by this end or by the peer.
+    /// New data goes here from now on, as long as the path is active: asked for by
+    /// this end or by the peer, or by Primary.Switchover.Max.Retrans.
     PrimaryChanged(Path),
     /// The peer has answered a change asked for by [`reconfigure`](crate::sctp::Association::reconfigure).
     Reconfigured {

@@ -7,7 +7,7 @@
 //! fast recovery; shutdown and abort. Multihoming: every pair of a local and a remote address is a [`Path`]
 //! with its own window, RTO and errors; address parameters in INIT and INIT ACK; HEARTBEATs that confirm
 //! paths and watch idle ones; a primary path, failover by Path.Max.Retrans, retransmission on an alternate
-//! path.
+//! path. By RFC 7829, if it is asked for: the potentially failed state and the primary path switchover.
 //!
 //! Dynamic addresses (RFC 5061): ASCONF and ASCONF ACK to add and delete addresses and to set the peer's
 //! primary one. When the primary path has changed, what was lost on the old one is sent again on the new one.

@@ -28,6 +28,9 @@ pub struct PathReport {
     pub confirmed: bool,
     /// No more than Path.Max.Retrans timeouts in a row (RFC 9260 8.2).
     pub active: bool,
+    /// More than PotentiallyFailed.Max.Retrans timeouts in a row, and no more than Path.Max.Retrans: data
+    /// goes here only while no path is better (RFC 7829 3.2).
+    pub potentially_failed: bool,
     /// Congestion window in octets.
     pub cwnd_bytes: u64,
     /// Slow-start threshold in octets, `u64::MAX` while it is arbitrarily high.
@@ -63,6 +66,8 @@ pub(super) struct PathState {
     pub(super) path: Path,
     pub(super) confirmed: bool,
     pub(super) active: bool,
+    /// Only while active (RFC 7829 3.2).
+    pub(super) potentially_failed: bool,
     /// One of its addresses has been deleted; the place stays, for chunks may name it.
     pub(super) removed: bool,
     /// It was the primary path until another was chosen, and is not so again.
@@ -105,6 +110,7 @@ impl PathState {
             path,
             confirmed: false,
             active: true,
+            potentially_failed: false,
             removed: false,
             deposed: false,
             rtt: BoundedEstimator::new(Bounds {
@@ -137,6 +143,7 @@ impl PathState {
             path: self.path,
             confirmed: self.confirmed,
             active: self.active,
+            potentially_failed: self.potentially_failed,
             cwnd_bytes: self.cwnd,
             ssthresh_bytes: self.ssthresh,
             outstanding_bytes: self.outstanding_bytes,
@@ -148,7 +155,7 @@ impl PathState {
 
     /// Whether data may go here.
     pub(super) fn usable(&self) -> bool {
-        self.confirmed && self.active && !self.removed
+        self.confirmed && self.active && !self.potentially_failed && !self.removed
     }
 
     /// Whether data may go here at all, if only because every path is inactive.
@@ -216,12 +223,14 @@ impl PathState {
         }
     }
 
-    /// The peer has answered here: it is active, and was inactive if this returns true.
+    /// The peer has answered here: it is active, and was inactive or potentially failed if this returns
+    /// true.
     pub(super) fn answered(&mut self) -> bool {
         self.errors = 0;
-        let was_inactive = !self.active;
+        let was_usable = self.active && !self.potentially_failed;
         self.active = true;
-        was_inactive
+        self.potentially_failed = false;
+        !was_usable
     }
 
     /// When the next of its timers expires; `Time::MAX` without one that runs.

@@ -124,7 +124,9 @@ impl Paths {
     }
 
     /// A usable path other than this one, rather one that shares no address with it (RFC 9260 6.4.1), rather
-    /// the primary one. Without any: the path itself, or if it has been removed any that is there.
+    /// the primary one. Without any: of the potentially failed ones, this one included, that with the fewest
+    /// timeouts in a row (RFC 7829 3.2), rather the primary one. Without these: the path itself, or if
+    /// it has been removed any that is there.
     pub(super) fn alternate(&self, of: usize) -> usize {
         let Some(from) = self.all.get(of) else { return self.primary };
         let shared = |path: Path| {
@@ -132,6 +134,11 @@ impl Paths {
         };
         let others = self.present().filter(|&(place, state)| place != of && state.usable());
         let best = others.min_by_key(|&(place, state)| (shared(state.path), place != self.primary, place));
+        let failing = || {
+            let failing = self.present().filter(|(_, state)| state.confirmed && state.potentially_failed);
+            failing.min_by_key(|&(place, state)| (state.errors, place != self.primary, place))
+        };
+        let best = best.or_else(failing);
         let last = if from.removed {
             self.present().map(|(place, state)| (!state.confirmed, place)).min().map(|(_, place)| place)
         } else {

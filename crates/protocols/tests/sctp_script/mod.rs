@@ -142,6 +142,7 @@ impl Subject for Sctp {
                 "outstanding" => report.outstanding_bytes.to_string(),
                 "errors" => report.errors.to_string(),
                 "active" => report.active.to_string(),
+                "potentially_failed" => report.potentially_failed.to_string(),
                 "confirmed" => report.confirmed.to_string(),
                 "rto" => span(report.rto),
                 "srtt" => report.srtt.map_or("none".to_owned(), span),

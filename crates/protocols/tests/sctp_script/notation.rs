@@ -84,6 +84,12 @@ pub fn set(settings: &mut Settings, key: &str, text: &str) -> Result<(), String>
         "max_gap_ack_blocks" => config.max_gap_ack_blocks = Some(value(text)?),
         "max_retransmissions" => config.max_retransmissions = value(text)?,
         "max_path_retransmissions" => config.max_path_retransmissions = value(text)?,
+        "potentially_failed_retransmissions" => {
+            config.potentially_failed_retransmissions = Some(value(text)?);
+        }
+        "primary_switchover_retransmissions" => {
+            config.primary_switchover_retransmissions = Some(value(text)?);
+        }
         "max_init_retransmissions" => config.max_init_retransmissions = value(text)?,
         "heartbeat_interval" => config.heartbeat_interval = span_or_off(text)?,
         "cookie_life" => config.cookie_life = span(text)?,
@@ -506,6 +512,7 @@ pub fn event_text(event: &Event) -> String {
             format!("received sid {} ssn {} {}", message.stream, message.ssn, message.bytes)
         }
         Event::PathDown(at) => format!("path_down {}", path(*at)),
+        Event::PathPotentiallyFailed(at) => format!("path_potentially_failed {}", path(*at)),
         Event::PathUp(at) => format!("path_up {}", path(*at)),
         Event::PrimaryChanged(at) => format!("primary {}", path(*at)),
         Event::Reconfigured { change, accepted } => {

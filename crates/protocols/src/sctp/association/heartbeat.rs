@@ -68,6 +68,11 @@ impl Association {
         if !self.state.sends_data() {
             return;
         }
+        // It is probed once in each RTO anyway.
+        if state.potentially_failed {
+            self.schedule_heartbeat(now, random, place);
+            return;
+        }
         // Where data has gone meanwhile, its SACKs tell enough.
         let idle_until = state.last_data_at.map(|last| last + state.heartbeat.period);
         if state.confirmed && idle_until.is_some_and(|until| until > now) {
@@ -98,14 +103,31 @@ impl Association {
         self.judge(place);
     }
 
-    /// After a timeout: whether the path is inactive now, and whether the peer is given up (RFC 9260 8.1,
-    /// 8.2).
+    /// After a timeout: whether the path is inactive or potentially failed now (RFC 7829 3.2), and
+    /// whether the peer is given up (RFC 9260 8.1, 8.2).
     pub(super) fn judge(&mut self, place: usize) {
+        let exceeds = |errors: u32, most: Option<u32>| most.is_some_and(|most| errors > most);
         let state = &mut self.paths.all[place];
-        if state.active && !state.removed && state.errors > self.config.max_path_retransmissions {
-            state.active = false;
-            if state.confirmed {
-                self.events.push_back(Event::PathDown(state.path));
+        let errors = state.errors;
+        if state.active && !state.removed {
+            if errors > self.config.max_path_retransmissions {
+                state.active = false;
+                state.potentially_failed = false;
+                if state.confirmed {
+                    self.events.push_back(Event::PathDown(state.path));
+                }
+            } else if state.confirmed && exceeds(errors, self.config.potentially_failed_retransmissions) {
+                if !std::mem::replace(&mut state.potentially_failed, true) {
+                    self.events.push_back(Event::PathPotentiallyFailed(state.path));
+                }
+                // One in each RTO: at once, and whenever one is lost.
+                state.heartbeat.due |= state.heartbeat.pending.is_none();
+            }
+        }
+        if place == self.paths.primary() && exceeds(errors, self.config.primary_switchover_retransmissions) {
+            let other = self.paths.alternate(place);
+            if self.paths.all[other].usable() {
+                self.change_primary(other);
             }
         }
         self.judge_association();

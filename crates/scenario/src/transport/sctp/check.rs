@@ -34,6 +34,7 @@ pub(crate) fn check(
     check_timers(at, sctp, report);
     check_sacks(at, sctp, report);
     check_windows(at, sctp, report);
+    check_failures(at, sctp, report);
     if sctp.streams == 0 {
         let help = "write 1 or more; without `streams` there is one";
         report.add(&join(at, ["streams"]), "an association needs a stream to send on", help);
@@ -214,6 +215,28 @@ fn check_timers(at: &[Step], sctp: &Sctp, report: &mut Report<'_>) {
     if sctp.valid_cookie_life == Span::ZERO {
         let help = "write for example \"60s\", RFC 9260's";
         report.add(&join(at, ["valid_cookie_life"]), "a cookie that is never good opens nothing", help);
+    }
+}
+
+fn check_failures(at: &[Step], sctp: &Sctp, report: &mut Report<'_>) {
+    let steps = join(at, ["potentially_failed_max_retrans"]);
+    let potentially_failed = sctp.potentially_failed_max_retrans;
+    if potentially_failed.is_some_and(|most| most >= sctp.path_max_retrans) {
+        let message = format!(
+            "a path is inactive after `path_max_retrans`, {}: it is never potentially failed",
+            sctp.path_max_retrans
+        );
+        report.add(&steps, message, "write less than `path_max_retrans`; RFC 7829 recommends 0");
+    }
+    let steps = join(at, ["primary_switchover_max_retrans"]);
+    let Some(switchover) = sctp.primary_switchover_max_retrans else { return };
+    if sctp.dynamic_addresses {
+        let message = "with `dynamic_addresses` the primary path follows the node's preferred address";
+        report.add(&steps, message, "leave one of the two out");
+    } else if potentially_failed.is_some_and(|most| switchover < most) {
+        let message = "the primary path switches over before it is potentially failed";
+        let help = "write `potentially_failed_max_retrans` or more (RFC 7829 section 5)";
+        report.add(&steps, message, help);
     }
 }
 

@@ -84,6 +84,14 @@ pub struct Sctp {
     pub primary_path: Option<String>,
     /// Timeouts in a row before a path counts as inactive. Default: RFC 9260 section 16.
     pub path_max_retrans: u32,
+    /// Timeouts in a row before a path counts as potentially failed: data takes another path until the peer
+    /// answers HEARTBEATs, one per timeout, on this one (PotentiallyFailed.Max.Retrans, RFC 7829 section
+    /// 3.2, which recommends 0). Left out: there is no such state, as in RFC 9260.
+    pub potentially_failed_max_retrans: Option<u32>,
+    /// Timeouts in a row on the primary path before another path becomes primary for good
+    /// (Primary.Switchover.Max.Retrans, RFC 7829 section 5). Left out: the primary path stays, as in RFC
+    /// 9260. Not with `dynamic_addresses`.
+    pub primary_switchover_max_retrans: Option<u32>,
     /// Repetitions of an INIT or a COOKIE ECHO before the association is given up. Default: RFC 9260 section
     /// 16.
     pub max_init_retransmits: u32,
@@ -127,6 +135,8 @@ impl Default for Sctp {
             max_burst_packets: machine.max_burst,
             association_max_retrans: machine.max_retransmissions,
             path_max_retrans: machine.max_path_retransmissions,
+            potentially_failed_max_retrans: machine.potentially_failed_retransmissions,
+            primary_switchover_max_retrans: machine.primary_switchover_retransmissions,
             max_init_retransmits: machine.max_init_retransmissions,
             heartbeats: true,
             heartbeat_interval: machine.heartbeat_interval.unwrap_or_default(),
