@@ -383,3 +383,31 @@ fn the_advice_of_a_station_beside_a_link_leads_to_a_valid_scenario() {
     let told = refusal::refuse(&format!("{before}[[flow]]{flow}"));
     assert!(told.contains("add a [[selection]]"), "{told}");
 }
+
+#[test]
+fn a_lost_cell_is_held_until_the_next_one_comes_or_the_hold_time_is_over() {
+    let taken = |hold_time| {
+        let outcome = run(WALK, &[("selection.choice.hold_time", hold_time)]);
+        switches(&outcome).into_iter().map(|(time_s, link, _)| (time_s, link)).collect::<Vec<_>>()
+    };
+    // Lost at 20.2752 s; the next cell is there at 40.0384 s.
+    let expected = [(0.0, "west cell"), (25.2752, "lte"), (40.0384, "east cell")];
+    assert_eq!(taken("5s"), expected.map(|(s, link)| (s, link.to_owned())));
+    let expected = [(0.0, "west cell"), (40.0384, "east cell")];
+    assert_eq!(taken("20s"), expected.map(|(s, link)| (s, link.to_owned())));
+}
+
+#[test]
+fn an_announced_end_of_a_cell_costs_no_packet() {
+    let radius = "coverage = { model = \"disc\", radius = \"100m\" }";
+    let text = WALK.replace(radius, &format!("{radius}\nadvertisement = {{ going_down_ahead = \"3s\" }}"));
+    let leave = [("selection.choice.leave_when_going_down", "true")];
+    let (left, stayed) = (run(&text, &leave), run(&text, &[]));
+    let [(_, _, first), (time_s, link, reason), ..] = &switches(&left)[..] else { panic!("two switches") };
+    assert_eq!((first.as_str(), link.as_str(), reason.as_str()), ("first", "lte", "preferred"));
+    // The cell ends at 20 s.
+    assert!((17.0..17.11).contains(time_s), "{time_s}");
+    assert_eq!(switches(&stayed)[1].0, 20.2752);
+    assert_eq!(floats(&stayed, "flows", "lost_packets"), [14.0]);
+    assert_eq!(floats(&left, "flows", "lost_packets"), [0.0]);
+}

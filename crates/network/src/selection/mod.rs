@@ -7,8 +7,11 @@
 //!   interfaces that are up are selected.
 //! - With a threshold, an interface whose signal is below it is selected only if no other is up. One that is
 //!   not selected needs the threshold and the hysteresis.
-//! - A selected interface that goes down is left at once. For another reason it is left when the same other
-//!   one was preferred for the whole dwell time.
+//! - A selected interface that goes down is left at once, for one as good; for another one, when it has been
+//!   down for the hold time. For another reason it is left when the same other one was preferred for the
+//!   whole dwell time.
+//! - If links are left that say that they are going down (Link_Going_Down of IEEE 802.21), such an interface
+//!   counts as one below the threshold until it says otherwise.
 //!
 //! Not modelled: the energy of radios that are on and not used, the time to get an address (DHCP, duplicate
 //! address detection).
@@ -96,6 +99,10 @@ pub struct SelectionConfig {
     pub threshold_dbm: Option<f64>,
     /// How long another interface has to be preferred.
     pub dwell_time: Span,
+    /// How long the selected one may be down before one that is not as good is selected.
+    pub hold_time: Span,
+    /// An interface whose link is going down is no good one.
+    pub leave_when_going_down: bool,
     /// A node that comes back within this time has gone for nothing.
     pub ping_pong_time: Span,
 }
@@ -111,6 +118,10 @@ pub struct Candidate {
     pub cost_per_mb: Option<f64>,
     /// Since when it is up, if it is.
     up: Option<Time>,
+    /// When it went down last.
+    down_at: Time,
+    /// Its link has said that it is going down.
+    going_down: bool,
     signal_dbm: Option<f64>,
     /// Its time, as far as it is over.
     pub stay: Stay,
@@ -119,7 +130,16 @@ pub struct Candidate {
 impl Candidate {
     /// One that is down.
     pub fn new(interface: Address, rank: usize, cost_per_mb: Option<f64>) -> Candidate {
-        Candidate { interface, rank, cost_per_mb, up: None, signal_dbm: None, stay: Stay::default() }
+        Candidate {
+            interface,
+            rank,
+            cost_per_mb,
+            up: None,
+            down_at: Time::ZERO,
+            going_down: false,
+            signal_dbm: None,
+            stay: Stay::default(),
+        }
     }
 }
 
@@ -168,7 +188,7 @@ impl Selection {
         self.current.map(|current| self.candidates[current].interface)
     }
 
-    /// The interfaces that are up, the selected one first, then in the order of the scenario.
+    /// The selected interface, then those that are up, in the order of the scenario.
     pub fn usable(&self) -> impl Iterator<Item = Address> {
         let others = self.up().filter(|&at| Some(at) != self.current);
         self.current.into_iter().chain(others).map(|at| self.candidates[at].interface)
@@ -193,7 +213,16 @@ impl Selection {
                 }
                 false
             }
+            LinkEvent::GoingDown { .. } => {
+                candidate.going_down = true;
+                false
+            }
+            LinkEvent::Rollback => {
+                candidate.going_down = false;
+                false
+            }
             LinkEvent::Up => {
+                candidate.going_down = false;
                 let comes = candidate.up.is_none();
                 candidate.up.get_or_insert(now);
                 comes
@@ -201,15 +230,14 @@ impl Selection {
             LinkEvent::Down(_) => match candidate.up.take() {
                 Some(since) => {
                     candidate.stay.up += now - since;
+                    (candidate.down_at, candidate.going_down) = (now, false);
                     true
                 }
                 None => false,
             },
             LinkEvent::Lost
             | LinkEvent::ErrorReport { .. }
-            | LinkEvent::GoingDown { .. }
             | LinkEvent::GoingDownAgain { .. }
-            | LinkEvent::Rollback
             | LinkEvent::ScanBegun
             | LinkEvent::ScanEnded => false,
         }
@@ -234,7 +262,13 @@ impl Selection {
             }
             None if self.switches.is_empty() => Reason::First,
             None => Reason::Regained,
-            Some(current) if self.candidates[current].up.is_none() => Reason::Lost,
+            Some(current) if self.candidates[current].up.is_none() => {
+                let is_as_good = wanted.is_some_and(|wanted| self.is_as_good(wanted, current));
+                if !is_as_good && self.held_until(current).is_some_and(|until| now < until) {
+                    return false;
+                }
+                Reason::Lost
+            }
             Some(_) => {
                 let Some(better) = wanted else { return false };
                 let since = match self.preferred {
@@ -300,8 +334,28 @@ impl Selection {
         }
     }
 
-    /// Whether a signal is strong enough, if there is one.
+    /// Until when an interface that is down is not given up.
+    fn held_until(&self, at: usize) -> Option<Time> {
+        let candidate = &self.candidates[at];
+        candidate.up.is_none().then(|| candidate.down_at + self.config.hold_time)
+    }
+
+    /// Whether the policy has no reason to wait for the second one, which is down.
+    fn is_as_good(&self, at: usize, lost: usize) -> bool {
+        let (candidate, lost) = (&self.candidates[at], &self.candidates[lost]);
+        let cost = |candidate: &Candidate| candidate.cost_per_mb.unwrap_or(0.0);
+        match self.config.policy {
+            Policy::Preference => candidate.rank <= lost.rank,
+            Policy::Strongest => candidate.signal_dbm.is_some() || lost.signal_dbm.is_none(),
+            Policy::Cheapest => cost(candidate) <= cost(lost),
+        }
+    }
+
+    /// Whether it is not going down, and a signal is strong enough, if there is one.
     fn is_good(&self, at: usize) -> bool {
+        if self.config.leave_when_going_down && self.candidates[at].going_down {
+            return false;
+        }
         let above_db = if Some(at) == self.current { 0.0 } else { self.config.hysteresis_db };
         let threshold = self.config.threshold_dbm.zip(self.candidates[at].signal_dbm);
         threshold.is_none_or(|(threshold_dbm, signal_dbm)| signal_dbm >= threshold_dbm + above_db)
@@ -312,7 +366,9 @@ impl Selection {
         if !self.begun {
             return Some(Time::ZERO);
         }
-        self.preferred.map(|(_, since)| since + self.config.dwell_time)
+        let held = self.current.and_then(|current| self.held_until(current));
+        let dwelt = self.preferred.map(|(_, since)| since + self.config.dwell_time);
+        [held, dwelt].into_iter().flatten().min()
     }
 
     pub(crate) fn arm(&mut self, number: u32, moment: &mut Moment<'_>) {

@@ -1,6 +1,6 @@
 use super::account::Reason;
 use super::*;
-use crate::link::indication::LinkDownReason;
+use crate::link::indication::{LinkDownReason, LinkGoingDownReason};
 
 const DOWN: LinkEvent = LinkEvent::Down(LinkDownReason::NO_BROADCAST);
 
@@ -22,6 +22,8 @@ fn node(policy: Policy, interfaces: &[(usize, Option<f64>)]) -> Selection {
         hysteresis_db: 5.0,
         threshold_dbm: None,
         dwell_time: Span::ZERO,
+        hold_time: Span::ZERO,
+        leave_when_going_down: false,
         ping_pong_time: Span::from_secs(1),
     };
     let candidates = (0..).zip(interfaces);
@@ -155,4 +157,58 @@ fn usable_addresses_begin_with_the_selected_one() {
     let ups = [0, 1].map(|interface| (1, interface, LinkEvent::Up));
     after(&mut selection, &ups);
     assert_eq!(selection.usable().map(|address| address.0).collect::<Vec<_>>(), [1, 0]);
+}
+
+#[test]
+fn a_lost_one_is_held_for_one_as_good() {
+    // Interfaces 0 and 1 share a place; 2 is behind them.
+    let mut selection = node(Policy::Preference, &[(0, None), (0, None), (1, None)]);
+    selection.config.hold_time = Span::from_ms(500);
+    let events = [
+        (0, 0, LinkEvent::Up),
+        (0, 2, LinkEvent::Up),
+        (1000, 0, DOWN),
+        // As good as what was lost.
+        (1200, 1, LinkEvent::Up),
+        (2000, 1, DOWN),
+        // The same comes back.
+        (2499, 1, LinkEvent::Up),
+        (3000, 1, DOWN),
+        (3499, 0, DOWN),
+        (3500, 0, DOWN),
+        (4000, 2, DOWN),
+    ];
+    let expected = [Some(0), Some(0), Some(0), Some(1), Some(1), Some(1), Some(1), Some(1), Some(2), Some(2)];
+    assert_eq!(after(&mut selection, &events), expected);
+    assert_eq!(selection.deadline(), Some(at(4500)));
+    selection.decide(at(4500));
+    assert_eq!(selection.selected(), None);
+    let reasons: Vec<_> = selection.switches.iter().map(|one| one.reason).collect();
+    assert_eq!(reasons, [Reason::First, Reason::Lost, Reason::Lost, Reason::Lost]);
+}
+
+#[test]
+fn one_that_is_going_down_is_left_and_taken_again_when_it_is_not() {
+    let going_down = LinkEvent::GoingDown {
+        within: Span::from_secs(1),
+        confidence_percent: 100,
+        reason: LinkGoingDownReason::EXPLICIT_DISCONNECT,
+    };
+    let events = [
+        (0, 0, LinkEvent::Up),
+        (0, 1, LinkEvent::Up),
+        (1000, 0, going_down),
+        (1500, 0, LinkEvent::Rollback),
+        (2000, 0, going_down),
+        // Nothing else is left.
+        (3000, 1, DOWN),
+        (4000, 0, DOWN),
+    ];
+    let mut selection = node(Policy::Preference, &[(0, None), (1, None)]);
+    selection.config.leave_when_going_down = true;
+    let expected = [Some(0), Some(0), Some(1), Some(0), Some(1), Some(0), None];
+    assert_eq!(after(&mut selection, &events), expected);
+    let mut selection = node(Policy::Preference, &[(0, None), (1, None)]);
+    let expected = [Some(0), Some(0), Some(0), Some(0), Some(0), Some(0), None];
+    assert_eq!(after(&mut selection, &events), expected);
 }

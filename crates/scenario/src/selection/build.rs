@@ -107,6 +107,8 @@ impl Builder<'_> {
             prices: _,
             scheme,
             dwell_time,
+            hold_time,
+            leave_when_going_down,
             threshold_dbm,
             hysteresis_db,
             ping_pong_time,
@@ -128,6 +130,8 @@ impl Builder<'_> {
             hysteresis_db: *hysteresis_db,
             threshold_dbm: *threshold_dbm,
             dwell_time: *dwell_time,
+            hold_time: *hold_time,
+            leave_when_going_down: *leave_when_going_down,
             ping_pong_time: *ping_pong_time,
         }
     }

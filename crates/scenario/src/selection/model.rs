@@ -35,6 +35,15 @@ pub struct Selection {
     #[serde(default, with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub dwell_time: Span,
+    /// How long the selected interface may be down before one is selected that the policy prefers less, such
+    /// as LTE between two access points. Default chosen: no time.
+    #[serde(default, with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub hold_time: Span,
+    /// Whether an interface is left, if another is good, when its link announces its end (Link_Going_Down of
+    /// IEEE 802.21): predicted residence. Default chosen: no.
+    #[serde(default)]
+    pub leave_when_going_down: bool,
     /// The weakest good signal. An interface below it is selected only if no other is up. Left out: any
     /// signal is good.
     #[serde(rename = "threshold", default, deserialize_with = "units::some_power")]
