@@ -525,3 +525,37 @@ def capture_at(tmp_path: Path, scenario: Path, nodes: list[str]) -> Path:
     settings = {"scenario.duration": "20s", "signalling.indications.stop": "20s"}
     roamsim.run(scenario, set=settings, pcap=file, pcap_at=nodes)
     return file
+
+
+def test_a_forward_tsn_is_dissected_with_its_streams(tmp_path: Path) -> None:
+    scenario = """
+        [scenario]
+        name = "given up"
+        duration = "6s"
+        [[node]]
+        name = "a"
+        [[node]]
+        name = "b"
+        [[link]]
+        name = "path"
+        between = ["a", "b"]
+        rate = "1Mb/s"
+        delay = "50ms"
+        outages = [{ start = "1.5s", duration = "1s" }]
+        [[flow]]
+        name = "f"
+        from = "a"
+        to = "b"
+        transport = { protocol = "sctp", max_lifetime = "500ms" }
+        application = { kind = "cbr", packet_size = "1000B", interval = "2s" }
+    """
+    file = capture(tmp_path, scenario, **{"scenario.duration": "6s"})
+    assert tshark(file, "-Y", "_ws.malformed || sctp.checksum.status == 0") == ""
+    # Both ends offer it, by its parameter and in the list of extensions.
+    assert len(tshark(file, "-Y", "sctp.parameter_type == 0xc000").splitlines()) >= 2
+    # The second message, stream 0 and number 1, was lost; T3-rtx expires after its lifetime.
+    fields = ("sctp.forward_tsn_tsn", "sctp.forward_tsn_sid", "sctp.forward_tsn_ssn")
+    named = [word for field in fields for word in ("-e", field)]
+    rows = tshark(file, "-Y", "sctp.chunk_type == 192", "-T", "fields", *named).splitlines()
+    told = {tuple(int(field, 0) for field in row.split("\t")[1:]) for row in rows}
+    assert told == {(0, 1)}

@@ -2598,6 +2598,10 @@ class InterfaceSelection(Table):
             Without it: "none".
         dwell_time: How long another interface must stay preferred before it is selected. One that goes down is
             left at once. Default chosen: no time, so that ping-pong shows. Without it: "0s".
+        hold_time: How long the selected interface may be down before one is selected that the policy prefers less,
+            such as LTE between two access points. Default chosen: no time. Without it: "0s".
+        leave_when_going_down: Whether an interface is left, if another is good, when its link announces its end
+            (Link_Going_Down of IEEE 802.21): predicted residence. Default chosen: no. Without it: false.
         threshold: The weakest good signal. An interface below it is selected only if no other is up. Left out: any
             signal is good.
         hysteresis_db: How much stronger another interface must be with `strongest`, in dB; and how far above
@@ -2616,6 +2620,8 @@ class InterfaceSelection(Table):
     prefer: list[str] | tuple[str, ...] | None = None
     scheme: SelectionScheme | None = None
     dwell_time: Duration | None = None
+    hold_time: Duration | None = None
+    leave_when_going_down: bool | None = None
     threshold: Power | None = None
     hysteresis_db: float | None = None
     ping_pong_time: Duration | None = None
@@ -2883,6 +2889,12 @@ class SctpTransport(Table):
         streams: Streams that messages use in turn. Default chosen: 1, as TCP has. Without it: 1.
         ordered: Whether messages keep their order within a stream (RFC 9260 section 6.6). Default: yes (RFC 9260
             section 11.1.5). Without it: true.
+        max_lifetime: How long a message is sent, from its writing on: at its end it is given up (timed
+            reliability, RFC 3758 section 4.1). Left out: until it arrives (RFC 9260). Not for `bulk` and
+            `transfer`.
+        max_retransmissions: How often each chunk of a message is retransmitted before the message is given up
+            (limited retransmissions, RFC 7496 section 3.1). Left out: until it arrives (RFC 9260). Not with
+            `max_lifetime`, nor for `bulk` and `transfer`.
         initial_window: A path's first window, in units of the largest DATA chunk (PMDCS), or of the MTU by RFC
             2960's rules. Left out: min(4 PMDCS, max(2 PMDCS, 4404 bytes)) (RFC 9260 section 7.2.1), or 2 MTU (RFC
             2960 section 7.2.1).
@@ -2913,6 +2925,12 @@ class SctpTransport(Table):
             scenario's first link. Not with `dynamic_addresses`.
         path_max_retrans: Timeouts in a row before a path counts as inactive. Default: RFC 9260 section 16. Without
             it: 5.
+        potentially_failed_max_retrans: Timeouts in a row before a path counts as potentially failed
+            (PotentiallyFailed.Max.Retrans, RFC 7829 section 3.2, which recommends 0). Then data takes another path
+            until the peer answers on this one. Left out: there is no such state, as in RFC 9260.
+        primary_switchover_max_retrans: Timeouts in a row on the primary path before another path becomes primary
+            for good (Primary.Switchover.Max.Retrans, RFC 7829 section 5). Left out: the primary path stays, as in
+            RFC 9260. Not with `dynamic_addresses`.
         max_init_retransmits: Repetitions of an INIT or a COOKIE ECHO before the association is given up. Default:
             RFC 9260 section 16. Without it: 8.
         heartbeats: Whether HEARTBEATs probe idle paths. Default: yes (RFC 9260 section 8.3). A HEARTBEAT confirms
@@ -2932,6 +2950,8 @@ class SctpTransport(Table):
     message_size: Size | None = None
     streams: int | None = None
     ordered: bool | None = None
+    max_lifetime: Duration | None = None
+    max_retransmissions: int | None = None
     initial_window: int | None = None
     receive_window: Size | None = None
     missing_reports: int | None = None
@@ -2947,6 +2967,8 @@ class SctpTransport(Table):
     association_max_retrans: int | None = None
     primary_path: str | None = None
     path_max_retrans: int | None = None
+    potentially_failed_max_retrans: int | None = None
+    primary_switchover_max_retrans: int | None = None
     max_init_retransmits: int | None = None
     heartbeats: bool | None = None
     heartbeat_interval: Duration | None = None

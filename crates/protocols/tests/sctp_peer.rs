@@ -10,11 +10,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use roamsim_engine::{Span, Stream, Time};
-use roamsim_protocols::sctp::{Association, Chunk, Config, Event, Path, Refused, Rules, State, wire};
+use roamsim_protocols::sctp::{
+    Association, Chunk, Config, Event, Path, Refused, Reliability, Rules, State, wire,
+};
 use roamsim_protocols::{Address, Context, Machine};
 use sctp_proto::{
     AssociationHandle, ClientConfig, DatagramEvent, Endpoint, EndpointConfig, Payload,
-    PayloadProtocolIdentifier, ServerConfig, StreamEvent, TransportConfig,
+    PayloadProtocolIdentifier,
+    ReliabilityType::{Reliable, Rexmit, Timed},
+    ServerConfig, StreamEvent, TransportConfig,
 };
 
 const PORT: u16 = 5000;
@@ -127,7 +131,8 @@ impl Peer {
         }
     }
 
-    fn write(&mut self, messages: &Messages) {
+    /// Writes the messages; if they are `partial`, those of streams 1 to 3 may be given up.
+    fn write(&mut self, messages: &Messages, partial: bool) {
         let Some((_, association)) = &mut self.association else { return };
         let protocol = PayloadProtocolIdentifier::Binary;
         for (&id, messages) in messages {
@@ -135,6 +140,10 @@ impl Peer {
                 association.open_stream(id, protocol).expect("the stream is there once");
             }
             let mut stream = association.stream(id).expect("the stream was opened");
+            let (kind, most) = [(Reliable, 0), (Timed, 300), (Rexmit, 0), (Rexmit, 1)][usize::from(id)];
+            if partial {
+                stream.set_reliability_params(false, kind, most).expect("the stream was opened");
+            }
             for message in messages {
                 assert_eq!(stream.write_with_ppi(message, protocol).ok(), Some(message.len()));
             }
@@ -152,7 +161,7 @@ struct Ours {
     /// What it sends, by the TSN of its chunks: only lengths are known to the association.
     sent: BTreeMap<u32, Vec<u8>>,
     written: Messages,
-    /// The messages that are under way, by stream: chunks leave in the order of their TSNs.
+    /// The messages that are under way, by stream, and how far: chunks leave in the order of their TSNs.
     next: BTreeMap<u16, (usize, usize)>,
     came: BTreeMap<u32, Vec<u8>>,
     got: Messages,
@@ -166,11 +175,14 @@ impl Ours {
         for data in packet.data() {
             let octets = self.sent.entry(data.tsn).or_insert_with(|| {
                 let (message, from) = self.next.entry(data.stream).or_default();
+                if data.beginning {
+                    (*message, *from) = (data.protocol as usize, 0);
+                }
                 let end = *from + usize::from(data.payload_bytes);
                 let whole = &self.written[&data.stream][*message];
                 assert_eq!((data.beginning, data.ending), (*from == 0, end == whole.len()));
                 let octets = whole[*from..end].to_vec();
-                (*message, *from) = if data.ending { (*message + 1, 0) } else { (*message, end) };
+                *from = end;
                 octets
             });
             payload.extend_from_slice(octets);
@@ -239,13 +251,14 @@ fn draw_config(random: &mut Stream) -> Config {
     }
 }
 
-/// A transfer both ways; it ends with both ends closed.
-fn transfer(number: u64) {
+/// A transfer both ways; it ends with both ends closed. If it is `partial`, messages may be given up either
+/// way: how many did not arrive.
+fn transfer(number: u64, partial: bool) -> usize {
     let mut random = Stream::new(number, 0, "sctp peer");
-    let config = draw_config(&mut random);
+    let config = Config { partial_reliability: partial, ..draw_config(&mut random) };
     let [written, of_peer] = [draw_messages(&mut random), draw_messages(&mut random)];
     let [opens, closes] = [(); 2].map(|()| if random.bernoulli(0.5) { End::Ours } else { End::Peer });
-    let loss = random.uniform() * 0.05;
+    let loss = random.uniform() * if partial { 0.2 } else { 0.05 };
     let outage = (Time::from_ns(100_000_000), Time::from_ns(100_000_000 + random.below(700) * 1_000_000));
 
     let (tag, tsn) = (random.next_u64() as u32, u32::MAX - random.below(20) as u32);
@@ -268,8 +281,15 @@ fn transfer(number: u64) {
         }
     }
     for (&stream, messages) in &ours.written {
-        for message in messages {
-            assert!(ours.association.send(stream, message.len() as u64, 7, stream == UNORDERED));
+        for (number, message) in messages.iter().enumerate() {
+            let reliability = match stream {
+                _ if !partial => Reliability::Full,
+                0 => Reliability::Full,
+                1 => Reliability::Until(Time::from_ns(400_000_000)),
+                _ => Reliability::Retransmissions(u32::from(stream) - 2),
+            };
+            let (bytes, unordered) = (message.len() as u64, stream == UNORDERED);
+            assert!(ours.association.send_partially(stream, bytes, number as u32, unordered, reliability));
         }
     }
 
@@ -327,12 +347,23 @@ fn transfer(number: u64) {
         ours.read();
         if peer.is_connected && !has_written {
             has_written = true;
-            peer.write(&of_peer);
+            peer.write(&of_peer, partial);
         }
         let count = |messages: &Messages| messages.values().map(Vec::len).sum::<usize>();
-        let is_done = has_written
-            && (count(&ours.got), count(&peer.got)) == (count(&of_peer), count(&ours.written))
-            && ours.association.is_drained();
+        // What the peer has neither got through nor given up.
+        let left = peer.association.as_mut().map_or(0, |(_, association)| {
+            of_peer
+                .keys()
+                .filter_map(|&id| association.stream(id).ok()?.buffered_amount().ok())
+                .sum::<usize>()
+        });
+        let is_done = if partial {
+            has_written && left == 0 && ours.association.is_drained()
+        } else {
+            has_written
+                && (count(&ours.got), count(&peer.got)) == (count(&of_peer), count(&ours.written))
+                && ours.association.is_drained()
+        };
         if is_done && !closing {
             closing = true;
             match (closes, &mut peer.association) {
@@ -347,19 +378,41 @@ fn transfer(number: u64) {
     for got in [&mut ours.got, &mut peer.got] {
         got.entry(UNORDERED).or_default().sort();
     }
-    for mut sent in [of_peer.clone(), ours.written.clone()].into_iter().zip([&ours.got, &peer.got]) {
-        sent.0.entry(UNORDERED).or_default().sort();
-        assert!(sent.0 == *sent.1, "transfer {number}: other octets arrive");
+    let mut missing = 0;
+    for (mut sent, got) in [of_peer.clone(), ours.written.clone()].into_iter().zip([&ours.got, &peer.got]) {
+        sent.entry(UNORDERED).or_default().sort();
+        if partial {
+            assert_eq!(sent.get(&0), got.get(&0), "transfer {number}: a reliable stream");
+            missing += sent.iter().map(|(id, sent)| left_out(sent, got.get(id), number)).sum::<usize>();
+        } else {
+            assert!(sent == *got, "transfer {number}: other octets arrive");
+        }
     }
     assert!(ours.is_shut_down, "transfer {number}");
     // But for what comes when it is gone.
     let refused = ours.association.stats().refused;
     assert_eq!(refused, Refused { closed: refused.closed, ..Refused::default() }, "transfer {number}");
+    missing
+}
+
+/// Of the messages sent those that did not arrive; the others must have, in their order.
+fn left_out(sent: &[Vec<u8>], got: Option<&Vec<Vec<u8>>>, number: u64) -> usize {
+    let mut got = got.into_iter().flatten().peekable();
+    let missing = sent.iter().filter(|message| got.next_if_eq(message).is_none()).count();
+    assert_eq!(got.next(), None, "transfer {number}: other octets arrive");
+    missing
 }
 
 #[test]
 fn two_hundred_transfers_both_ways_arrive_and_end_closed() {
     for number in 0..200 {
-        transfer(number);
+        assert_eq!(transfer(number, false), 0);
     }
+}
+
+#[test]
+fn two_hundred_transfers_whose_messages_may_be_given_up_end_closed() {
+    let missing = (0..200).map(|number| transfer(number, true));
+    // With losses of up to a fifth many are.
+    assert!(missing.sum::<usize>() > 200);
 }

@@ -7,9 +7,9 @@ use proptest::prelude::*;
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::sctp::{Asconf, AsconfAck, Change};
 use roamsim_protocols::sctp::{
-    Association, Chunk, Config, Data, Event, Init, Message, Packet, Parameter, Path,
+    Association, Chunk, Config, Data, Event, ForwardTsn, Init, Message, Packet, Parameter, Path,
 };
-use roamsim_protocols::sctp::{Rules, Sack, State};
+use roamsim_protocols::sctp::{Reliability, Rules, Sack, State};
 use roamsim_protocols::{Address, Context, Machine};
 
 fn cases(cases: u32) -> ProptestConfig {
@@ -29,6 +29,7 @@ prop_compose! {
         max_burst in 1u32..6,
         potentially_failed in prop::option::of(0u32..3),
         primary_switchover in prop::option::of(0u32..3),
+        partial_reliability in any::<bool>(),
     ) -> Config {
         Config {
             rules: if older { Rules::Rfc2960 } else { Rules::Rfc9260 },
@@ -40,6 +41,7 @@ prop_compose! {
             max_burst,
             potentially_failed_retransmissions: potentially_failed,
             primary_switchover_retransmissions: primary_switchover,
+            partial_reliability,
             rto_min: Span::from_ms(200),
             max_retransmissions: 1000,
             max_path_retransmissions: 1000,
@@ -65,12 +67,12 @@ proptest! {
     #![proptest_config(cases(300))]
 
     /// What one end sends the other receives: each stream's ordered messages in order, the unordered as a
-    /// set.
+    /// set. Where both ends take FORWARD TSN, messages that may be given up may be missing.
     #[test]
     fn every_message_arrives_whole_and_in_order(
         configs in any::<()>().prop_flat_map(|()| [any_config(), any_config()]),
         tsns in prop_oneof![Just([u32::MAX - 3, 0]), any::<[u32; 2]>()],
-        messages in prop::collection::vec((0usize..2, 0u16..4, 1u64..6000, any::<bool>()), 0..40),
+        messages in prop::collection::vec((0usize..2, 0u16..4, 1u64..6000, any::<bool>(), any_reliability()), 0..40),
         loss in prop_oneof![Just(0.0), 0.0..0.5],
         duplication in prop_oneof![Just(0.0), 0.0..0.3],
         (delay_ms, jitter_ms) in (0u64..300, prop_oneof![Just(0), 0u64..100]),
@@ -86,8 +88,8 @@ proptest! {
             )
         });
         let mut received: [Vec<Message>; 2] = Default::default();
-        for (number, &(i, stream, bytes, unordered)) in messages.iter().enumerate() {
-            prop_assert!(ends[i].send(stream, bytes, number as u32, unordered));
+        for (number, &(i, stream, bytes, unordered, reliability)) in messages.iter().enumerate() {
+            prop_assert!(ends[i].send_partially(stream, bytes, number as u32, unordered, reliability));
         }
         ends[1].listen();
         ends[0].open();
@@ -104,7 +106,7 @@ proptest! {
                     // From either address of the one to either of the other.
                     prop_assert!((path.local.0 % 10, path.remote.0 % 10) == (i as u32, 1 - i as u32));
                     // Two addresses more: IP would fragment an INIT ACK of more than 128 octets.
-                    prop_assert!(packet.total_bytes() <= configs[i].packet_bytes.max(168));
+                    prop_assert!(packet.total_bytes() <= configs[i].packet_bytes.max(172));
                     // From 60 s on nothing is lost, so that every run ends.
                     let calm = now > Time::from_ns(60_000_000_000);
                     let copies = match () {
@@ -128,6 +130,7 @@ proptest! {
                         Event::Established
                         | Event::PathUp(_)
                         | Event::PathPotentiallyFailed(_)
+                        | Event::Forwarded(_)
                         | Event::PrimaryChanged(_) => {}
                         other => prop_assert!(false, "{other:?}"),
                     }
@@ -179,10 +182,24 @@ proptest! {
                 .iter()
                 .enumerate()
                 .filter(|(_, message)| message.0 == 1 - i)
-                .map(|(number, &(_, stream, bytes, unordered))| Message {
+                .map(|(number, &(_, stream, bytes, unordered, _))| Message {
                     stream, bytes, protocol: number as u32, unordered, ssn: 0, tsn: 0,
                 })
                 .collect();
+            if configs.iter().all(|config| config.partial_reliability) {
+                let got = &received[i];
+                prop_assert!(got.iter().all(|message| sent.contains(message)));
+                for stream in 0..4 {
+                    let ordered = got.iter().filter(|m| m.stream == stream && !m.unordered);
+                    let numbers: Vec<_> = ordered.map(|m| m.protocol).collect();
+                    prop_assert!(numbers.is_sorted_by(|a, b| a < b), "{:?}", numbers);
+                }
+                let missing: Vec<_> = sent.iter().filter(|message| !got.contains(message)).collect();
+                let full = |m: &&&Message| messages[m.protocol as usize].4 == Reliability::Full;
+                prop_assert_eq!(missing.iter().find(full), None);
+                prop_assert!(missing.len() as u64 <= ends[1 - i].stats().messages_abandoned);
+                continue;
+            }
             for stream in 0..4 {
                 let ordered = |all: &[Message]| -> Vec<Message> {
                     all.iter().copied().filter(|m| m.stream == stream && !m.unordered).collect()
@@ -196,6 +213,14 @@ proptest! {
             prop_assert_eq!(ends[1 - i].stats().bytes_acknowledged, bytes);
         }
     }
+}
+
+fn any_reliability() -> impl Strategy<Value = Reliability> {
+    prop_oneof![
+        2 => Just(Reliability::Full),
+        1 => (0u64..3000).prop_map(|ms| Reliability::Until(Time::from_ns(ms * 1_000_000))),
+        1 => (0u32..3).prop_map(Reliability::Retransmissions),
+    ]
 }
 
 /// Numbers mostly near what is expected.
@@ -269,6 +294,9 @@ fn any_chunk() -> impl Strategy<Value = Chunk> {
             });
             Chunk::AsconfAck(Box::new(AsconfAck { serial, parameters: told.collect() }))
         }),
+        1 => (near(), prop::collection::vec((0u16..4, 0u16..9), 0..4)).prop_map(|(cumulative_tsn, streams)| {
+            Chunk::ForwardTsn(Box::new(ForwardTsn { cumulative_tsn, streams }))
+        }),
         1 => Just(Chunk::Error(vec![Parameter { kind: 3, value: vec![] }])),
     ]
 }
@@ -281,6 +309,7 @@ struct Act {
     from: u32,
     wait_ms: u64,
     write: bool,
+    reliability: Reliability,
     call: u8,
 }
 
@@ -288,13 +317,14 @@ fn any_act() -> impl Strategy<Value = Act> {
     let chunks = prop::collection::vec(any_chunk(), 1..4);
     let from = prop_oneof![8 => Just(1u32), 2 => 2u32..5];
     let tag = prop_oneof![9 => Just(7u32), 1 => near()];
-    (chunks, tag, from, 0u64..2000, any::<bool>(), 0u8..40).prop_map(
-        |(chunks, verification_tag, from, wait_ms, write, call)| Act {
+    (chunks, tag, from, 0u64..2000, any::<bool>(), any_reliability(), 0u8..40).prop_map(
+        |(chunks, verification_tag, from, wait_ms, write, reliability, call)| Act {
             chunks,
             verification_tag,
             from,
             wait_ms,
             write,
+            reliability,
             call,
         },
     )
@@ -331,7 +361,7 @@ fn play(
         };
         let mut parameters = vec![
             Parameter { kind: Parameter::STATE_COOKIE, value: vec![] },
-            Parameter { kind: Parameter::SUPPORTED_EXTENSIONS, value: vec![0xC1, 0x80] },
+            Parameter { kind: Parameter::SUPPORTED_EXTENSIONS, value: vec![0xC1, 0x80, 0xC0] },
         ];
         parameters.extend(remotes[..paths].iter().copied().map(address));
         let init = Init {
@@ -367,7 +397,7 @@ fn play(
         let path = Path { remote: Address(act.from), ..path };
         end.handle_packet(&mut Context { now, random: &mut random }, path, &packet);
         if act.write {
-            end.send(0, 3000, 0, false);
+            end.send_partially(0, 3000, 0, false, act.reliability);
         }
         match act.call {
             0 => end.close(),

@@ -4,7 +4,8 @@ use proptest::prelude::*;
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::sctp::wire::{DecodeError, decode, encode};
 use roamsim_protocols::sctp::{
-    Asconf, AsconfAck, Association, Chunk, Config, Data, Init, Packet, Parameter, Path, Refused, Sack,
+    Asconf, AsconfAck, Association, Chunk, Config, Data, ForwardTsn, Init, Packet, Parameter, Path, Refused,
+    Sack,
 };
 use roamsim_protocols::{Address, Context};
 
@@ -148,9 +149,13 @@ fn control_chunks() {
     let success = Parameter { kind: Parameter::SUCCESS_INDICATION, value: vec![0, 0, 0, 9] };
     let ack = Chunk::AsconfAck(Box::new(AsconfAck { serial: 7, parameters: vec![success] }));
     assert_eq!(chunk_octets(&ack, &[]), [0x80, 0, 0, 16, 0, 0, 0, 7, 0xC0, 5, 0, 8, 0, 0, 0, 9]);
-    // FORWARD TSN, which this model leaves as octets.
-    let other = Chunk::Other { kind: 0xC0, flags: 2, value: vec![7] };
-    assert_eq!(chunk_octets(&other, &[]), [0xC0, 2, 0, 5, 7, 0, 0, 0]);
+    // RFC 3758 3.2: the TSN, then streams with their numbers.
+    let forward =
+        Chunk::ForwardTsn(Box::new(ForwardTsn { cumulative_tsn: 7, streams: vec![(1, 2), (3, 4)] }));
+    assert_eq!(chunk_octets(&forward, &[]), [0xC0, 0, 0, 16, 0, 0, 0, 7, 0, 1, 0, 2, 0, 3, 0, 4]);
+    // RE-CONFIG, which this model leaves as octets.
+    let other = Chunk::Other { kind: 0x82, flags: 2, value: vec![7] };
+    assert_eq!(chunk_octets(&other, &[]), [0x82, 2, 0, 5, 7, 0, 0, 0]);
 }
 
 #[test]

@@ -148,6 +148,7 @@ fn describe_chunk(log: &ChunkLog, chunk: &Chunk, addresses: &IpAddresses) -> Str
         Chunk::CookieEcho(_) => "COOKIE ECHO".to_owned(),
         Chunk::CookieAck => "COOKIE ACK".to_owned(),
         Chunk::ShutdownComplete { .. } => "SHUTDOWN COMPLETE".to_owned(),
+        Chunk::ForwardTsn(forward) => format!("FORWARD TSN {}", forward.cumulative_tsn),
         Chunk::Asconf(asconf) => describe_asconf(asconf, addresses),
         Chunk::AsconfAck(ack) => format!("ASCONF ACK {}", ack.serial),
         Chunk::Other { kind, .. } => format!("chunk of type {kind}"),

@@ -321,6 +321,8 @@ pub(crate) enum SocketEvent {
     /// A message of so many octets has arrived, or a part of a stream without messages; it is taken with
     /// [`Socket::poll_message`].
     Message { bytes: u64 },
+    /// So many messages of a socket, this one or its peer, were given up and will not arrive.
+    Lost { sender: SocketId, messages: u64 },
     /// Messages have begun to be sent that the peer's socket has to expect.
     Begun,
     /// The peer sends nothing more.

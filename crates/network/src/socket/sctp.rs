@@ -15,8 +15,8 @@ use crate::segment_log::{SegmentEvent, StreamPart};
 use crate::subject::Subject;
 use crate::topology::NodeId;
 use crate::traffic_class::TrafficClass;
-use roamsim_engine::{Stream, Time};
-use roamsim_protocols::sctp::{self, Association, Chunk, Config, State};
+use roamsim_engine::{Span, Stream, Time};
+use roamsim_protocols::sctp::{self, Association, Chunk, Config, Reliability, State};
 use roamsim_protocols::tcp::Reason;
 use roamsim_protocols::{Address, Context, Machine};
 use std::collections::VecDeque;
@@ -35,6 +35,20 @@ pub struct SctpUse {
     pub ordered: bool,
     /// Octets of the messages that carry a stream without messages.
     pub message_bytes: u64,
+    /// How long a message is sent, from its writing on; a stream is sent for ever.
+    pub max_lifetime: Option<Span>,
+    /// How often each chunk of a message is sent again, if it has no lifetime.
+    pub max_retransmissions: Option<u32>,
+}
+
+impl SctpUse {
+    fn reliability(&self, now: Time) -> Reliability {
+        match (self.max_lifetime, self.max_retransmissions) {
+            (Some(lifetime), _) => Reliability::Until(now + lifetime),
+            (None, Some(most)) => Reliability::Retransmissions(most),
+            (None, None) => Reliability::Full,
+        }
+    }
 }
 
 /// One end of an SCTP association.
@@ -68,6 +82,8 @@ pub struct SctpSocket {
     incoming: VecDeque<(u32, Option<Message>)>,
     /// The one that has arrived last, for its user to take.
     arrived: Option<Message>,
+    /// Messages given up before they were sent, and not yet told.
+    dropped: u64,
     /// The TSN of the next chunk that is sent for the first time.
     next_tsn: u32,
     /// What its chunks carry; kept only for captures, packet stories and the log of segments.
@@ -131,6 +147,7 @@ impl SctpSocket {
                 begun: VecDeque::new(),
                 incoming: VecDeque::new(),
                 arrived: None,
+                dropped: 0,
                 next_tsn: initial_tsn,
                 sent: logged.then(|| Box::new(ChunkLog::new(initial_tsn))),
                 follows: follows[at],
@@ -151,8 +168,11 @@ impl SctpSocket {
     }
 
     /// Takes a message; false where there is nobody to send it.
-    pub(crate) fn write(&mut self, message: Message) -> bool {
-        let taken = self.write_repeated(u64::from(message.bytes()), 1);
+    pub(crate) fn write(&mut self, now: Time, message: Message) -> bool {
+        let (bytes, unordered, reliability) =
+            (u64::from(message.bytes()), !self.how.ordered, self.how.reliability(now));
+        let stream = self.turn();
+        let taken = self.association.send_partially(stream, bytes, 0, unordered, reliability);
         if taken {
             self.waiting.push_back(message);
         }
@@ -187,8 +207,13 @@ impl SctpSocket {
     /// Gives the messages that a packet begins the TSNs by which the peer will tell them.
     fn number_messages(&mut self, packet: &sctp::Packet) {
         for data in packet.data() {
-            if data.tsn != self.next_tsn {
+            let unsent = data.tsn.wrapping_sub(self.next_tsn);
+            if unsent >= 1 << 31 {
                 continue;
+            }
+            // What was given up before its end was sent has TSNs that no packet bears.
+            if let Some(log) = &mut self.sent {
+                (0..unsent).for_each(|_| log.push(0, None));
             }
             self.next_tsn = data.tsn.wrapping_add(1);
             let message = if data.beginning { self.waiting.pop_front() } else { None };
@@ -203,9 +228,34 @@ impl SctpSocket {
 
     /// Hands messages alike to the association, on the next stream; false when that is gone.
     fn write_repeated(&mut self, bytes: u64, count: u64) -> bool {
+        let stream = self.turn();
+        self.association.send_repeated(stream, bytes, count, 0, !self.how.ordered)
+    }
+
+    /// The stream of the next message.
+    fn turn(&mut self) -> u16 {
         let stream = self.next_stream;
         self.next_stream = if stream + 1 < self.how.streams { stream + 1 } else { 0 };
-        self.association.send_repeated(stream, bytes, count, 0, !self.how.ordered)
+        stream
+    }
+
+    /// Those of the next messages that are not sent any more.
+    fn forget_dropped(&mut self) {
+        let dropped = self.association.take_dropped();
+        if dropped > 0 {
+            self.waiting.drain(..self.waiting.len().min(dropped as usize));
+            self.dropped += dropped;
+        }
+    }
+
+    /// The peer has given up what began up to this TSN; the messages that do not arrive any more.
+    fn forget_incoming(&mut self, tsn: u32) -> u64 {
+        let mut lost = 0;
+        let is_behind = |&mut (first, _): &mut (u32, Option<Message>)| tsn.wrapping_sub(first) < 1 << 31;
+        while let Some((_, message)) = self.incoming.pop_front_if(is_behind) {
+            lost += u64::from(message.is_some());
+        }
+        lost
     }
 
     /// Keeps the association in messages of a stream, and closes it behind the last one.
@@ -359,7 +409,9 @@ impl Socket for SctpSocket {
     fn poll_transmit(&mut self, now: Time, envelope: Envelope) -> Option<Packet> {
         self.write_ahead();
         let mut cx = Context { now, random: &mut self.random };
-        let (path, packet) = self.association.poll_transmit(&mut cx)?;
+        let next = self.association.poll_transmit(&mut cx);
+        self.forget_dropped();
+        let (path, packet) = next?;
         self.number_messages(&packet);
         let asks = matches!(packet.chunks.first(), Some(Chunk::Asconf(_)));
         self.asked += u32::from(asks && self.follows.is_some());
@@ -385,8 +437,16 @@ impl Socket for SctpSocket {
             self.asked -= 1;
             return Some(SocketEvent::AddressesAsked);
         }
+        if self.dropped > 0 {
+            let messages = std::mem::take(&mut self.dropped);
+            return Some(SocketEvent::Lost { sender: self.id(), messages });
+        }
         loop {
             match self.association.poll_event()? {
+                sctp::Event::Forwarded(tsn) => {
+                    let messages = self.forget_incoming(tsn);
+                    return Some(SocketEvent::Lost { sender: self.peer(), messages });
+                }
                 sctp::Event::Received(message) => {
                     self.arrived = self.take_incoming(message.tsn);
                     return Some(SocketEvent::Message { bytes: message.bytes });

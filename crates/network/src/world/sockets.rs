@@ -375,6 +375,9 @@ impl World {
         match event {
             SocketEvent::Stream { .. } | SocketEvent::Message { .. } | SocketEvent::Begun => {}
             SocketEvent::Again => self.work.push_back(Work::Socket(id)),
+            SocketEvent::Lost { sender, messages } => {
+                (0..messages).for_each(|_| self.refuse_message(sender));
+            }
             // It goes on, and learns by the reset that answers its data that nobody reads any more.
             SocketEvent::RemoteClosed if self.has_more_to_send(id) => self.take_last_message(now, id),
             SocketEvent::RemoteClosed => {
@@ -705,7 +708,7 @@ impl World {
                 self.tcp[peer as usize].expect(coming);
             }
             SocketId::Sctp(number) => {
-                if !self.sctp[number as usize].write(message) {
+                if !self.sctp[number as usize].write(moment.now, message) {
                     return self.refuse_message(id);
                 }
                 self.hand_over(id);

@@ -94,6 +94,8 @@ pub enum Chunk {
     Asconf(Box<Asconf>),
     /// Answers an ASCONF (RFC 5061 4.1.2).
     AsconfAck(Box<AsconfAck>),
+    /// Moves the receiver beyond messages that were given up (RFC 3758 3.2).
+    ForwardTsn(Box<ForwardTsn>),
     /// A chunk of another type.
     Other {
         /// The type.
@@ -122,6 +124,7 @@ impl Chunk {
                 4 + padded(asconf.address.bytes()) + parameters_bytes(&asconf.parameters)
             }
             Chunk::AsconfAck(ack) => 4 + parameters_bytes(&ack.parameters),
+            Chunk::ForwardTsn(forward) => 4 + 4 * forward.streams.len() as u32,
             Chunk::CookieEcho(value) | Chunk::Other { value, .. } => value.len() as u32,
         }
     }
@@ -237,6 +240,15 @@ pub struct AsconfAck {
     pub parameters: Vec<Parameter>,
 }
 
+/// A FORWARD TSN chunk (RFC 3758 3.2).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ForwardTsn {
+    /// Everything up to here is to count as received.
+    pub cumulative_tsn: u32,
+    /// Streams with ordered messages that were given up, and the highest stream sequence number of them.
+    pub streams: Vec<(u16, u16)>,
+}
+
 /// A parameter of variable length, or an error cause (RFC 9260 3.2.1, 3.3.10).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Parameter {
@@ -257,6 +269,8 @@ impl Parameter {
     pub const STATE_COOKIE: u16 = 7;
     /// The types of chunks beyond RFC 9260 that the sender takes (RFC 5061 4.2.7).
     pub const SUPPORTED_EXTENSIONS: u16 = 0x8008;
+    /// The sender takes FORWARD TSN (RFC 3758 3.1).
+    pub const FORWARD_TSN_SUPPORTED: u16 = 0xC000;
     /// Asks to add an address (RFC 5061 4.2.1).
     pub const ADD_ADDRESS: u16 = 0xC001;
     /// Asks to delete an address (RFC 5061 4.2.2).

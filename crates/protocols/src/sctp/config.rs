@@ -95,6 +95,8 @@ pub struct Config {
     pub cookie_life: Span,
     /// Whether ASCONF is offered and taken (RFC 5061). Default true (chosen: it costs 8 octets of an INIT).
     pub dynamic_addresses: bool,
+    /// Whether FORWARD TSN is offered and taken (RFC 3758). Default false: it costs 12 octets of an INIT.
+    pub partial_reliability: bool,
 }
 
 impl Default for Config {
@@ -125,6 +127,7 @@ impl Default for Config {
             heartbeat_interval: Some(Span::from_secs(30)),
             cookie_life: Span::from_secs(60),
             dynamic_addresses: true,
+            partial_reliability: false,
         }
     }
 }

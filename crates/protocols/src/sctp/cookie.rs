@@ -15,6 +15,7 @@ pub(super) struct Cookie {
     pub(super) peer_rwnd_bytes: u32,
     pub(super) peer_inbound_streams: u16,
     pub(super) peer_takes_asconf: bool,
+    pub(super) peer_takes_forward_tsn: bool,
     pub(super) made_at: Time,
     /// Where the INIT came from, then what its parameters name.
     pub(super) peer_addresses: Vec<Address>,
@@ -28,7 +29,7 @@ impl Cookie {
         }
         octets.extend(self.made_at.as_ns().to_be_bytes());
         octets.extend(self.peer_inbound_streams.to_be_bytes());
-        octets.push(u8::from(self.peer_takes_asconf));
+        octets.push(u8::from(self.peer_takes_asconf) | u8::from(self.peer_takes_forward_tsn) << 1);
         for address in &self.peer_addresses {
             octets.extend(address.0.to_be_bytes());
         }
@@ -40,7 +41,7 @@ impl Cookie {
         let (fixed, rest) = octets.split_first_chunk::<16>()?;
         let (made_at, rest) = rest.split_first_chunk::<8>()?;
         let (streams, rest) = rest.split_first_chunk::<2>()?;
-        let (&takes_asconf, rest) = rest.split_first()?;
+        let (&takes, rest) = rest.split_first()?;
         let number = |at: usize| u32::from_be_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
         let addresses = rest.chunks(4).map(|four| Some(Address(u32::from_be_bytes(four.try_into().ok()?))));
         Some(Cookie {
@@ -49,7 +50,8 @@ impl Cookie {
             peer_initial_tsn: number(8),
             peer_rwnd_bytes: number(12),
             peer_inbound_streams: u16::from_be_bytes(*streams),
-            peer_takes_asconf: takes_asconf != 0,
+            peer_takes_asconf: takes & 1 != 0,
+            peer_takes_forward_tsn: takes & 2 != 0,
             made_at: Time::from_ns(u64::from_be_bytes(*made_at)),
             peer_addresses: addresses.collect::<Option<_>>()?,
         })
@@ -69,6 +71,7 @@ mod tests {
             peer_rwnd_bytes: 4,
             peer_inbound_streams: 5,
             peer_takes_asconf: true,
+            peer_takes_forward_tsn: true,
             made_at: Time::from_ns(6),
             peer_addresses: vec![Address(7), Address(8)],
         };

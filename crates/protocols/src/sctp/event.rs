@@ -55,6 +55,8 @@ pub enum Event {
     Established,
     /// A message has arrived.
     Received(Message),
+    /// The peer has given messages up: of those that began up to this TSN no more will arrive (RFC 3758).
+    Forwarded(u32),
     /// More than Path.Max.Retrans timeouts in a row: no more data goes here until a HEARTBEAT is answered.
     PathDown(Path),
     /// More than PotentiallyFailed.Max.Retrans timeouts in a row: data goes elsewhere until the peer answers

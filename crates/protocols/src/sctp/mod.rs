@@ -12,6 +12,10 @@
 //! Dynamic addresses (RFC 5061): ASCONF and ASCONF ACK to add and delete addresses and to set the peer's
 //! primary one. When the primary path has changed, what was lost on the old one is sent again on the new one.
 //!
+//! Partial reliability (RFC 3758), where both ends have it: a message may be sent up to an instant, or its
+//! chunks again so many times (RFC 7496 3.1); then it is given up, and a FORWARD TSN moves the peer on. Not
+//! modelled of it: priorities (RFC 7496 3.2), and waiting to send a FORWARD TSN with data.
+//!
 //! By [`Rules::Rfc2960`]: the fourth missing report, no fast recovery, what was lost goes to an alternate
 //! path after missing reports too, RTO.Initial 3 s. The window of both RFCs counts DATA chunks with their
 //! headers; it moves in units of PMDCS by RFC 9260 7.2, of the path MTU with the IP header by RFC 2960 7.2,
@@ -22,7 +26,7 @@
 //! tie-tags (RFC 9260 5.2), data beside a COOKIE ECHO, the cookie's authentication, ABORTs in answer to
 //! packets of no association but INIT (8.4), ERROR chunks but for a stale cookie, Nagle-like waiting to
 //! bundle, path MTU discovery, partial delivery. RTO.Alpha and RTO.Beta are 1/8 and 1/4. The application
-//! takes messages at once. Chunks of other extensions (RFC 3758, RFC 8260) are carried as octets on the wire
+//! takes messages at once. Chunks of other extensions (RFC 8260) are carried as octets on the wire
 //! and skipped by the association, without reporting them (3.2).
 
 mod address;
@@ -34,13 +38,15 @@ mod event;
 mod path;
 mod paths;
 mod receiver;
+mod reliability;
 mod sender;
 pub mod stats;
 pub mod wire;
 
 pub use association::{Association, State};
-pub use chunk::{Asconf, AsconfAck, Chunk, Chunks, Data, Init, Packet, Parameter, Sack};
+pub use chunk::{Asconf, AsconfAck, Chunk, Chunks, Data, ForwardTsn, Init, Packet, Parameter, Sack};
 pub use config::{AddressForm, Config, Rules};
 pub use event::{Change, Event, Message};
 pub use path::{Path, PathReport};
+pub use reliability::Reliability;
 pub use stats::{Refused, Stats};

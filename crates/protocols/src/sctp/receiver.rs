@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use roamsim_engine::{Span, Time};
 
-use super::chunk::{COMMON_HEADER_BYTES, Data, Sack};
+use super::chunk::{COMMON_HEADER_BYTES, Data, ForwardTsn, Sack};
 use super::config::Config;
 use super::event::{Event, Message};
 use crate::ranges::{Insertion, Range, Ranges};
@@ -153,6 +153,48 @@ impl Receiver {
                 self.fragments.insert(tsn, *data);
                 self.reassemble(tsn, events);
             }
+        }
+    }
+
+    /// Everything up to a TSN counts as received; ordered messages up to some numbers are not waited for (RFC
+    /// 3758 3.6). One that is behind the cumulative TSN is acknowledged again.
+    pub(super) fn forward(&mut self, forward: &ForwardTsn, streams: u16, events: &mut VecDeque<Event>) {
+        self.sack_due = true;
+        let place = from_wire(self.base, forward.cumulative_tsn, self.cumulative);
+        let Some(tsn) = place.filter(|&tsn| tsn > self.cumulative) else { return };
+        self.advance(tsn);
+        // Of messages that will not be whole any more.
+        let kept = self.fragments.split_off(&(tsn + 1));
+        for data in std::mem::replace(&mut self.fragments, kept).values() {
+            self.held_bytes -= u64::from(data.payload_bytes);
+        }
+        for &(stream, ssn) in forward.streams.iter().filter(|&&(stream, _)| stream < streams) {
+            self.skip(usize::from(stream), ssn, events);
+        }
+        events.push_back(Event::Forwarded(forward.cumulative_tsn));
+    }
+
+    /// The stream goes on behind this number; messages that have arrived are told in their order.
+    fn skip(&mut self, number: usize, ssn: u16, events: &mut VecDeque<Event>) {
+        if self.streams.len() <= number {
+            self.streams.resize_with(number + 1, Stream::default);
+        }
+        let stream = &mut self.streams[number];
+        let mut left = ssn.wrapping_sub(stream.next).wrapping_add(1);
+        // Serial arithmetic: the rest lies behind.
+        if left > 1 << 15 {
+            return;
+        }
+        loop {
+            match stream.next_message() {
+                Some(message) => {
+                    self.held_bytes -= message.bytes;
+                    events.push_back(Event::Received(message));
+                }
+                None if left == 0 => return,
+                None => stream.tell(),
+            }
+            left = left.saturating_sub(1);
         }
     }
 

@@ -29,6 +29,10 @@ pub struct Stats {
     pub refused: Refused,
     /// Messages dropped since the peer takes fewer streams than asked for.
     pub messages_dropped: u64,
+    /// Messages given up, sent in part or not at all (RFC 3758).
+    pub messages_abandoned: u64,
+    /// FORWARD TSNs sent.
+    pub forward_tsns_sent: u64,
 }
 
 /// Packets that were refused, by reason: first those that are no SCTP packet, then those that are none of the

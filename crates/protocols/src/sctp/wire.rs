@@ -8,7 +8,7 @@ use std::fmt;
 
 use crc::{CRC_32_ISCSI, Crc, Table};
 
-use super::chunk::{Asconf, AsconfAck, Chunk, Chunks, Data, Init, Packet, Parameter, Sack};
+use super::chunk::{Asconf, AsconfAck, Chunk, Chunks, Data, ForwardTsn, Init, Packet, Parameter, Sack};
 
 /// Slices by 16 octets.
 const CRC32C: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_ISCSI);
@@ -29,6 +29,8 @@ const SHUTDOWN_COMPLETE: u8 = 14;
 /// RFC 5061 4.1.
 pub(super) const ASCONF: u8 = 0xC1;
 pub(super) const ASCONF_ACK: u8 = 0x80;
+/// RFC 3758 3.2.
+pub(super) const FORWARD_TSN: u8 = 0xC0;
 
 const ENDING: u8 = 0x01;
 const BEGINNING: u8 = 0x02;
@@ -218,6 +220,14 @@ fn encode_chunk(chunk: &Chunk, payload: &mut &[u8], out: &mut Vec<u8>) {
             out.extend(ack.serial.to_be_bytes());
             encode_parameters(&ack.parameters, out);
         }
+        Chunk::ForwardTsn(forward) => {
+            header(FORWARD_TSN, 0);
+            out.extend(forward.cumulative_tsn.to_be_bytes());
+            for (stream, ssn) in &forward.streams {
+                out.extend(stream.to_be_bytes());
+                out.extend(ssn.to_be_bytes());
+            }
+        }
         Chunk::Other { kind, flags, value } => {
             header(*kind, *flags);
             out.extend(value);
@@ -359,6 +369,17 @@ fn decode_chunk(
             let (serial, rest) = value.split_first_chunk::<4>().ok_or(wrong)?;
             let serial = u32::from_be_bytes(*serial);
             Ok(Chunk::AsconfAck(Box::new(AsconfAck { serial, parameters: parameters(rest)? })))
+        }
+        FORWARD_TSN => {
+            let (cumulative, rest) = value.split_first_chunk::<4>().ok_or(wrong)?;
+            if !rest.len().is_multiple_of(4) {
+                return Err(wrong);
+            }
+            let streams = rest.chunks_exact(4).map(|pair| (u16_at(pair, 0), u16_at(pair, 2))).collect();
+            Ok(Chunk::ForwardTsn(Box::new(ForwardTsn {
+                cumulative_tsn: u32::from_be_bytes(*cumulative),
+                streams,
+            })))
         }
         _ => Ok(Chunk::Other { kind, flags, value: value.to_vec() }),
     }

@@ -69,7 +69,11 @@ impl Subject for Sctp {
                 sctp.open();
             }
             Step::Listen => sctp.listen(),
-            Step::Send { stream, bytes, count, unordered, accepted } => {
+            Step::Send { stream, bytes, unordered, reliability, accepted, count: 1 } => {
+                let sent = sctp.send_partially(*stream, *bytes, 0, *unordered, *reliability);
+                expect_bool(sent, *accepted)?;
+            }
+            Step::Send { stream, bytes, count, unordered, accepted, .. } => {
                 expect_bool(sctp.send_repeated(*stream, *bytes, *count, 0, *unordered), *accepted)?;
             }
             Step::Close => sctp.close(),
@@ -177,6 +181,8 @@ impl Subject for Sctp {
             "acknowledged" => stats.bytes_acknowledged.to_string(),
             "packets_refused" => stats.refused.total().to_string(),
             "heartbeats_sent" => stats.heartbeats_sent.to_string(),
+            "messages_abandoned" => stats.messages_abandoned.to_string(),
+            "forward_tsns_sent" => stats.forward_tsns_sent.to_string(),
             "messages_dropped" => stats.messages_dropped.to_string(),
             _ => return Err(format!("  unknown name `{name}`")),
         })

@@ -1,9 +1,10 @@
 //! The notation of SCTP scripts: packetdrill's for chunks, reading and printing.
 
+use roamsim_engine::Time;
 use roamsim_protocols::Address;
 use roamsim_protocols::sctp::{
-    AddressForm, Asconf, AsconfAck, Change, Chunk, Config, Data, Event, Init, Packet, Parameter, Path, Rules,
-    Sack,
+    AddressForm, Asconf, AsconfAck, Change, Chunk, Config, Data, Event, ForwardTsn, Init, Packet, Parameter,
+    Path, Reliability, Rules, Sack,
 };
 
 use crate::script::{on_off, span, value};
@@ -34,7 +35,7 @@ impl Default for Settings {
 pub enum Step {
     Open,
     Listen,
-    Send { stream: u16, bytes: u64, count: u64, unordered: bool, accepted: bool },
+    Send { stream: u16, bytes: u64, count: u64, unordered: bool, reliability: Reliability, accepted: bool },
     Close,
     Abort,
     SetPrimary(Path),
@@ -94,6 +95,7 @@ pub fn set(settings: &mut Settings, key: &str, text: &str) -> Result<(), String>
         "heartbeat_interval" => config.heartbeat_interval = span_or_off(text)?,
         "cookie_life" => config.cookie_life = span(text)?,
         "dynamic_addresses" => config.dynamic_addresses = on_off(text)?,
+        "partial_reliability" => config.partial_reliability = on_off(text)?,
         "tag" => settings.tag = value(text)?,
         "tsn" => settings.tsn = value(text)?,
         "local_addresses" => settings.local_addresses = value(text)?,
@@ -137,15 +139,23 @@ pub fn parse_step(text: &str) -> Result<Step, String> {
     })
 }
 
-/// `BYTES [sid N] [count N] [unordered]`.
+/// `BYTES [sid N] [count N] [unordered] [until TIME | rtx N]`.
 fn parse_send(words: &[&str], accepted: bool) -> Result<Step, String> {
     let (bytes, mut rest) = words.split_first().ok_or("how many octets?")?;
-    let (mut stream, mut count, mut unordered) = (0, 1, false);
+    let (mut stream, mut count, mut unordered, mut reliability) = (0, 1, false, Reliability::Full);
     loop {
         rest = match rest {
             [] => break,
             ["unordered", rest @ ..] => {
                 unordered = true;
+                rest
+            }
+            ["until", time, rest @ ..] => {
+                reliability = Reliability::Until(Time::ZERO + span(time)?);
+                rest
+            }
+            ["rtx", number, rest @ ..] => {
+                reliability = Reliability::Retransmissions(value(number)?);
                 rest
             }
             ["sid", number, rest @ ..] => {
@@ -156,10 +166,10 @@ fn parse_send(words: &[&str], accepted: bool) -> Result<Step, String> {
                 count = value(number)?;
                 rest
             }
-            _ => return Err(format!("`{}` is none of sid, count, unordered", rest.join(" "))),
+            _ => return Err(format!("`{}` is none of sid, count, unordered, until, rtx", rest.join(" "))),
         };
     }
-    Ok(Step::Send { stream, bytes: value(bytes)?, count, unordered, accepted })
+    Ok(Step::Send { stream, bytes: value(bytes)?, count, unordered, reliability, accepted })
 }
 
 /// `from N [add N] [delete N] [primary N]`.
@@ -340,6 +350,14 @@ fn parse_chunk(item: &Item<'_>) -> Result<Chunk, String> {
             let serial = item.number("seq", 1)?;
             Chunk::AsconfAck(Box::new(AsconfAck { serial, parameters: parameters()? }))
         }
+        "FORWARD_TSN" => {
+            let pair = |text: &&str| {
+                let (stream, ssn) = text.split_once(':').ok_or(format!("`{text}` is not SID:SSN"))?;
+                Ok::<_, String>((value(stream)?, value(ssn)?))
+            };
+            let streams = item.list("streams")?.iter().map(pair).collect::<Result<Vec<_>, _>>()?;
+            Chunk::ForwardTsn(Box::new(ForwardTsn { cumulative_tsn: item.number("cum_tsn", 0)?, streams }))
+        }
         name => return Err(format!("unknown chunk `{name}`")),
     })
 }
@@ -366,6 +384,7 @@ fn parse_parameter(item: &Item<'_>) -> Result<Parameter, String> {
         "SUPPORTED_EXTENSIONS" => {
             Parameter { kind: Parameter::SUPPORTED_EXTENSIONS, value: vec![0xC1, 0x80] }
         }
+        "FORWARD_TSN_SUPPORTED" => Parameter { kind: Parameter::FORWARD_TSN_SUPPORTED, value: Vec::new() },
         "STALE_COOKIE" => Parameter { kind: 3, value: vec![0; 4] },
         "ADD_IP_ADDRESS" => change(Parameter::ADD_ADDRESS)?,
         "DEL_IP_ADDRESS" => change(Parameter::DELETE_ADDRESS)?,
@@ -467,6 +486,15 @@ fn chunk_text(chunk: &Chunk) -> String {
         Chunk::AsconfAck(ack) => {
             with("ASCONF_ACK", &ack.parameters).replace("flgs=0", &format!("flgs=0, seq={}", ack.serial))
         }
+        Chunk::ForwardTsn(forward) => {
+            let streams: Vec<String> =
+                forward.streams.iter().map(|(stream, ssn)| format!("{stream}:{ssn}")).collect();
+            format!(
+                "FORWARD_TSN[flgs=0, cum_tsn={}, streams=[{}]]",
+                forward.cumulative_tsn,
+                streams.join(",")
+            )
+        }
         Chunk::Other { kind, .. } => format!("CHUNK[type={kind}]"),
     }
 }
@@ -484,6 +512,7 @@ fn parameter_text(parameter: &Parameter) -> String {
         Parameter::STATE_COOKIE => format!("STATE_COOKIE[len={}]", parameter.bytes()),
         Parameter::HEARTBEAT_INFO => format!("HEARTBEAT_INFORMATION[len={}]", parameter.bytes()),
         Parameter::IPV6_ADDRESS => format!("ADDRESS[addr={}]", address_of(value)),
+        Parameter::FORWARD_TSN_SUPPORTED => "FORWARD_TSN_SUPPORTED[]".to_owned(),
         Parameter::SUPPORTED_EXTENSIONS => "SUPPORTED_EXTENSIONS[]".to_owned(),
         Parameter::ADD_ADDRESS => change("ADD_IP_ADDRESS"),
         Parameter::DELETE_ADDRESS => change("DEL_IP_ADDRESS"),
@@ -511,6 +540,7 @@ pub fn event_text(event: &Event) -> String {
         Event::Received(message) => {
             format!("received sid {} ssn {} {}", message.stream, message.ssn, message.bytes)
         }
+        Event::Forwarded(tsn) => format!("forwarded {tsn}"),
         Event::PathDown(at) => format!("path_down {}", path(*at)),
         Event::PathPotentiallyFailed(at) => format!("path_potentially_failed {}", path(*at)),
         Event::PathUp(at) => format!("path_up {}", path(*at)),

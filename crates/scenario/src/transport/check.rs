@@ -44,6 +44,9 @@ pub(crate) fn check_stream(at: &[Step], transport: &Transport, report: &mut Repo
         let message = "`messages` says how messages travel, and here is a stream without";
         report.add(&steps, message, "leave it out, or use an application with messages, such as \"cbr\"");
     }
+    if let Transport::Sctp(sctp) = transport {
+        sctp::check::check_stream(at, sctp, report);
+    }
 }
 
 /// Checks the size of messages of which each goes in one packet.

@@ -36,6 +36,12 @@ impl Association {
                     self.receiver.take(data, data.stream < self.config.inbound_streams, &mut self.events);
                 }
                 Chunk::Sack(sack) if self.state.sends_data() => self.take_sack(cx.now, sack),
+                Chunk::ForwardTsn(forward)
+                    if self.config.partial_reliability && self.state.receives_data() =>
+                {
+                    with_data = true;
+                    self.receiver.forward(forward, self.config.inbound_streams, &mut self.events);
+                }
                 _ => self.handle_control(cx, path, chunk),
             }
         }

@@ -11,7 +11,7 @@ use crate::sctp::cookie::Cookie;
 use crate::sctp::event::Event;
 use crate::sctp::path::Path;
 use crate::sctp::receiver::Receiver;
-use crate::sctp::wire::{ASCONF, ASCONF_ACK};
+use crate::sctp::wire::{ASCONF, ASCONF_ACK, FORWARD_TSN};
 
 /// Error cause (RFC 9260 3.3.10.3).
 pub(super) const STALE_COOKIE: u16 = 3;
@@ -27,8 +27,18 @@ impl Association {
             parameters
                 .extend(locals.iter().map(|&local| address::to_parameter(self.config.address_form, local)));
         }
+        if self.config.partial_reliability {
+            parameters.push(Parameter { kind: Parameter::FORWARD_TSN_SUPPORTED, value: Vec::new() });
+        }
+        let mut value = Vec::new();
         if self.config.dynamic_addresses {
-            let value = vec![ASCONF, ASCONF_ACK];
+            value.extend([ASCONF, ASCONF_ACK]);
+        }
+        // As Linux: in both ways, for there are peers that read one of them.
+        if self.config.partial_reliability {
+            value.push(FORWARD_TSN);
+        }
+        if !value.is_empty() {
             parameters.push(Parameter { kind: Parameter::SUPPORTED_EXTENSIONS, value });
         }
         Box::new(Init {
@@ -55,6 +65,7 @@ impl Association {
             peer_rwnd_bytes: init.a_rwnd_bytes,
             peer_inbound_streams: init.inbound_streams,
             peer_takes_asconf: takes_asconf(init),
+            peer_takes_forward_tsn: takes_forward_tsn(init),
             made_at: now,
             peer_addresses: addresses_of(init, path.remote),
         };
@@ -68,6 +79,7 @@ impl Association {
         self.cookie = cookie.value.clone();
         self.peer_tag = init.initiate_tag;
         self.peer_takes_asconf = takes_asconf(init);
+        self.sender.partial = self.config.partial_reliability && takes_forward_tsn(init);
         self.take_init(init.initial_tsn, init.a_rwnd_bytes, init.inbound_streams);
         self.take_addresses(path, &addresses_of(init, path.remote));
         self.enter(State::CookieEchoed);
@@ -88,6 +100,7 @@ impl Association {
                 }
                 self.peer_tag = cookie.peer_tag;
                 self.peer_takes_asconf = cookie.peer_takes_asconf;
+                self.sender.partial = self.config.partial_reliability && cookie.peer_takes_forward_tsn;
                 self.take_init(cookie.peer_initial_tsn, cookie.peer_rwnd_bytes, cookie.peer_inbound_streams);
                 self.take_addresses(path, &cookie.peer_addresses);
                 self.reply(path, self.peer_tag, Chunk::CookieAck);
@@ -161,5 +174,13 @@ fn takes_asconf(init: &Init) -> bool {
         parameter.kind == Parameter::SUPPORTED_EXTENSIONS
             && parameter.value.contains(&ASCONF)
             && parameter.value.contains(&ASCONF_ACK)
+    })
+}
+
+/// Told by the parameter of RFC 3758 3.1, or in the list of RFC 5061 4.2.7.
+fn takes_forward_tsn(init: &Init) -> bool {
+    init.parameters.iter().any(|parameter| {
+        parameter.kind == Parameter::FORWARD_TSN_SUPPORTED
+            || parameter.kind == Parameter::SUPPORTED_EXTENSIONS && parameter.value.contains(&FORWARD_TSN)
     })
 }

@@ -19,6 +19,7 @@ use super::event::Event;
 use super::path::{Path, PathReport};
 use super::paths::Paths;
 use super::receiver::Receiver;
+use super::reliability::Reliability;
 use super::sender::Sender;
 use super::stats::Stats;
 use crate::machine::Address;
@@ -187,6 +188,19 @@ impl Association {
         self.send_repeated(stream, bytes, 1, protocol, unordered)
     }
 
+    /// The same for a message that may be given up, where both ends have partial reliability; else it is as
+    /// reliable as others.
+    pub fn send_partially(
+        &mut self,
+        stream: u16,
+        bytes: u64,
+        protocol: u32,
+        unordered: bool,
+        reliability: Reliability,
+    ) -> bool {
+        self.queue_messages(stream, (bytes, 1), protocol, unordered, reliability)
+    }
+
     /// Queues so many messages alike, at the cost of one; `u64::MAX` of them are an endless source. Refused
     /// as by [`send`](Association::send), and if there are 0 of them.
     pub fn send_repeated(
@@ -197,6 +211,17 @@ impl Association {
         protocol: u32,
         unordered: bool,
     ) -> bool {
+        self.queue_messages(stream, (message_bytes, count), protocol, unordered, Reliability::Full)
+    }
+
+    fn queue_messages(
+        &mut self,
+        stream: u16,
+        (message_bytes, count): (u64, u64),
+        protocol: u32,
+        unordered: bool,
+        reliability: Reliability,
+    ) -> bool {
         let open = !self.ended
             && matches!(
                 self.state,
@@ -205,7 +230,7 @@ impl Association {
         self.sender.new_event();
         open && message_bytes > 0
             && count > 0
-            && self.sender.write(stream, message_bytes, count, protocol, unordered)
+            && self.sender.write(stream, (message_bytes, count), protocol, unordered, reliability)
     }
 
     /// Shuts down when everything is acknowledged; before the association is up, gives it up.
@@ -319,6 +344,12 @@ impl Association {
     /// not yet sent whole: calls, not messages.
     pub fn queued(&self) -> usize {
         self.sender.queued()
+    }
+
+    /// Messages given up before any of their octets were sent, the next ones to send: how many since this
+    /// was asked last.
+    pub fn take_dropped(&mut self) -> u64 {
+        std::mem::take(&mut self.sender.dropped)
     }
 
     /// The round-trip time measured last on that path, unless it was taken before.

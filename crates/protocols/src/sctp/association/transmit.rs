@@ -27,6 +27,11 @@ impl Association {
             return Some(self.control(cx));
         }
         let sends_data = self.state.sends_data();
+        if sends_data {
+            self.sender.abandon_due(cx.now, &mut self.paths, &mut self.stats);
+            // What was given up may have been the last of a shutdown.
+            self.finish_shutdown();
+        }
         if sends_data && let Some(heartbeat) = self.next_heartbeat(cx) {
             return Some(heartbeat);
         }
@@ -34,6 +39,11 @@ impl Association {
             return self.asconf(cx);
         }
         let data_on = if sends_data { self.sender.next_path(&self.paths) } else { None };
+        if sends_data
+            && let Some(place) = self.sender.forward_path(&self.paths).filter(|&place| data_on != Some(place))
+        {
+            return Some(self.forward(cx.now, place));
+        }
         let due = self.receiver.sack_due || self.receiver.sack_at.is_some();
         if data_on.is_none() && !due { None } else { self.sack_and_data(cx.now, data_on, due) }
     }
@@ -60,8 +70,23 @@ impl Association {
             }
         }
         let (place, path) = data_on.zip(data_path)?;
+        if chunks.is_empty() && self.sender.forward_path(&self.paths) == Some(place) {
+            let forward = self.sender.forward(now, place, room, &mut self.paths, &mut self.stats);
+            let forward = Chunk::ForwardTsn(Box::new(forward));
+            room = room.saturating_sub(forward.bytes());
+            chunks.push(forward);
+        }
         self.sender.fill(now, place, room, &mut self.paths, &mut chunks, &mut self.stats);
         if chunks.is_empty() { None } else { Some((path, self.packet(self.peer_tag, chunks))) }
+    }
+
+    /// A FORWARD TSN without data.
+    #[cold]
+    fn forward(&mut self, now: Time, place: usize) -> (Path, Packet) {
+        let room = self.config.packet_bytes.saturating_sub(COMMON_HEADER_BYTES);
+        let forward = self.sender.forward(now, place, room, &mut self.paths, &mut self.stats);
+        let chunks = Chunks::from_buf([Chunk::ForwardTsn(Box::new(forward))]);
+        (self.paths.all[place].path, self.packet(self.peer_tag, chunks))
     }
 
     /// The chunk that the state repeats; a SACK that is due goes with a SHUTDOWN.

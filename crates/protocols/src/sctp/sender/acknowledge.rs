@@ -20,11 +20,13 @@ pub(in crate::sctp) struct Progress {
     newly: u64,
     /// The highest of their TSNs.
     highest_newly: u64,
+    /// The cumulative TSN has moved.
+    advanced: bool,
 }
 
 impl Progress {
     pub(in crate::sctp) fn is_any(self) -> bool {
-        self.newly > 0
+        self.newly > 0 || self.advanced
     }
 }
 
@@ -77,6 +79,10 @@ impl Sender {
         for place in 0..paths.all.len() {
             self.restart_timer(now, place, paths);
         }
+        if self.partial {
+            self.forward_again(paths);
+        }
+        progress.advanced = advanced;
         Some(progress)
     }
 
@@ -100,14 +106,14 @@ impl Sender {
 
     /// The chunk of this TSN is acknowledged.
     fn settle(&mut self, now: Time, tsn: u64, paths: &mut Paths, stats: &mut Stats, progress: &mut Progress) {
-        let Some(sent) = self.at(tsn) else { return };
+        let Some(sent) = self.at(tsn).filter(|sent| sent.fate != Fate::Abandoned) else { return };
         let fate = std::mem::replace(&mut sent.fate, Fate::Acknowledged);
         let (path, bytes, payload_bytes) =
             (usize::from(sent.path), sent.bytes(), u64::from(sent.data.payload_bytes));
         let state = &mut paths.all[path];
         state.earliest_acknowledged |= state.earliest == tsn;
         match fate {
-            Fate::Acknowledged => return,
+            Fate::Acknowledged | Fate::Abandoned => return,
             Fate::InFlight => {
                 self.outstanding_bytes -= payload_bytes;
                 state.outstanding_bytes -= bytes;
@@ -199,7 +205,7 @@ impl Sender {
     /// The peer takes its word back (RFC 9260 6.2.1): as if just sent.
     fn take_back(&mut self, now: Time, tsn: u64, paths: &mut Paths, stats: &mut Stats) {
         let reported_below = self.reported_below;
-        let Some(sent) = self.at(tsn) else { return };
+        let Some(sent) = self.at(tsn).filter(|sent| sent.fate != Fate::Abandoned) else { return };
         let (path, bytes, payload_bytes) =
             (usize::from(sent.path), sent.bytes(), u64::from(sent.data.payload_bytes));
         stats.bytes_acknowledged -= payload_bytes;

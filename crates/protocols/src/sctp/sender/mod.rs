@@ -5,6 +5,7 @@
 //! peer's receive window counts user data (6.2.1). By both RFCs a chunk may leave while less than the window
 //! is outstanding.
 
+mod abandon;
 mod acknowledge;
 
 use std::collections::{BTreeSet, VecDeque};
@@ -14,6 +15,7 @@ use roamsim_engine::Time;
 use super::chunk::{Chunk, Chunks, DATA_HEADER_BYTES, Data, padded};
 use super::config::{Config, Rules};
 use super::paths::Paths;
+use super::reliability::Reliability;
 use super::stats::Stats;
 use crate::tcp::sequence::to_wire;
 
@@ -23,6 +25,7 @@ struct Waiting {
     stream: u16,
     protocol: u32,
     unordered: bool,
+    reliability: Reliability,
     message_bytes: u64,
     /// Messages not sent whole.
     count: u64,
@@ -41,6 +44,8 @@ enum Fate {
         /// Found by missing reports, not by T3-rtx.
         by_reports: bool,
     },
+    /// Given up with its message.
+    Abandoned,
 }
 
 /// A chunk that has been sent and is not below the cumulative TSN.
@@ -55,6 +60,7 @@ struct Sent {
     /// It has only been sent to probe a closed window.
     probe: bool,
     missing_reports: u8,
+    reliability: Reliability,
 }
 
 impl Sent {
@@ -95,6 +101,16 @@ pub(super) struct Sender {
     /// Packets with DATA that may leave before the next event.
     burst_left: u32,
     fragment_bytes: u64,
+    /// Messages may be given up: both ends know FORWARD TSN.
+    pub(super) partial: bool,
+    /// A FORWARD TSN is to leave.
+    forward_due: bool,
+    /// One has left, and the peer has not moved beyond everything given up.
+    forward_under_way: bool,
+    /// T3-rtx has expired on this path, and neither a FORWARD TSN has left nor a SACK come since.
+    timed_out_on: Option<usize>,
+    /// Messages given up before any of their octets were sent, and not yet told.
+    pub(super) dropped: u64,
     /// The chunks sent again with the last packet.
     pub(super) sent_again: Vec<u32>,
     /// Those of them that missing reports told of.
@@ -123,6 +139,11 @@ impl Sender {
             recovery_exit: None,
             burst_left: config.max_burst,
             fragment_bytes: u64::from(config.fragment_bytes()),
+            partial: false,
+            forward_due: false,
+            forward_under_way: false,
+            timed_out_on: None,
+            dropped: 0,
             sent_again: Vec::new(),
             sent_for_reports: Vec::new(),
             sent_probe: false,
@@ -134,10 +155,10 @@ impl Sender {
     pub(super) fn write(
         &mut self,
         stream: u16,
-        bytes: u64,
-        count: u64,
+        (bytes, count): (u64, u64),
         protocol: u32,
         unordered: bool,
+        reliability: Reliability,
     ) -> bool {
         if usize::from(stream) >= self.next_ssn.len() {
             return false;
@@ -146,6 +167,7 @@ impl Sender {
             stream,
             protocol,
             unordered,
+            reliability,
             message_bytes: bytes,
             count,
             bytes_left: bytes,
@@ -197,7 +219,8 @@ impl Sender {
     fn earliest_on(&self, path: usize, from: u64) -> u64 {
         let from = from.max(self.acknowledged + 1);
         let skipped = (from - self.acknowledged - 1) as usize;
-        let there = |sent: &Sent| usize::from(sent.path) == path && sent.fate != Fate::Acknowledged;
+        let settled = |sent: &Sent| matches!(sent.fate, Fate::Acknowledged | Fate::Abandoned);
+        let there = |sent: &Sent| usize::from(sent.path) == path && !settled(sent);
         match (skipped..self.flight.len()).find(|&place| there(&self.flight[place])) {
             Some(place) => self.acknowledged + 1 + place as u64,
             None => u64::MAX,
@@ -212,6 +235,8 @@ impl Sender {
         self.lose_path(path, paths);
         self.one_packet_due = true;
         self.probing = true;
+        self.forward_due |= self.has_abandoned();
+        self.timed_out_on = Some(path);
     }
 
     /// What is in flight on a path is taken as lost.
@@ -311,7 +336,9 @@ impl Sender {
             && let Some(bytes) = self.next_bytes()
         {
             let size = padded(DATA_HEADER_BYTES + bytes as u32);
-            if size > room || path != paths.current() || !self.window_open(path, paths) {
+            let over =
+                self.partial && self.queue.front().is_some_and(|messages| messages.reliability.is_over(now));
+            if over || size > room || path != paths.current() || !self.window_open(path, paths) {
                 break;
             }
             room -= size;
@@ -340,6 +367,7 @@ impl Sender {
             immediate: false,
             payload_bytes: bytes as u16,
         };
+        let reliability = messages.reliability;
         messages.bytes_left -= bytes;
         if data.ending {
             if !messages.unordered {
@@ -359,6 +387,7 @@ impl Sender {
             fast_retransmitted: false,
             probe: self.sent_probe,
             missing_reports: 0,
+            reliability,
         };
         self.outstanding_bytes += bytes;
         self.peer_rwnd = self.peer_rwnd.saturating_sub(bytes);
@@ -388,7 +417,8 @@ impl Sender {
             let sent = &self.flight[place];
             let size = padded(sent.bytes() as u32);
             let allowed = whatever_the_window || self.window_open(path, paths);
-            if size > *room || !allowed || self.path_again(sent, paths) != path {
+            let for_good = self.is_lost_for_good(now, tsn);
+            if for_good || size > *room || !allowed || self.path_again(sent, paths) != path {
                 break;
             }
             *room -= size;
@@ -405,6 +435,9 @@ impl Sender {
             // window is still closed if it has no others.
             let probed = sent.probe;
             sent.probe = probed && u64::from(data.payload_bytes) >= self.peer_rwnd;
+            if !probed {
+                sent.reliability.count_retransmission();
+            }
             self.sent_probe = sent.probe;
             if tsn < self.reported_below && !sent.fast_retransmitted {
                 self.candidates.insert(tsn);

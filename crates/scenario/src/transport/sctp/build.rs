@@ -32,6 +32,8 @@ pub(crate) fn add(
         streams: settings.streams,
         ordered: settings.ordered,
         message_bytes: settings.message_size_bytes.unwrap_or_else(|| u64::from(config.fragment_bytes())),
+        max_lifetime: settings.max_lifetime,
+        max_retransmissions: settings.max_retransmissions,
     };
     let topology = &world.network.topology;
     let primary = [a.0.node, b.0.node].map(|node| {
@@ -65,6 +67,8 @@ fn config(settings: &Sctp, packet_bytes: u32, address_form: AddressForm) -> Conf
         ordered: _,
         // An order of addresses.
         primary_path: _,
+        max_lifetime,
+        max_retransmissions,
         streams,
         initial_window_packets,
         receive_window_bytes,
@@ -118,6 +122,7 @@ fn config(settings: &Sctp, packet_bytes: u32, address_form: AddressForm) -> Conf
         heartbeat_interval: heartbeats.then_some(heartbeat_interval),
         cookie_life: valid_cookie_life,
         dynamic_addresses,
+        partial_reliability: max_lifetime.is_some() || max_retransmissions.is_some(),
     }
 }
 

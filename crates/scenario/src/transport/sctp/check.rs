@@ -35,6 +35,7 @@ pub(crate) fn check(
     check_sacks(at, sctp, report);
     check_windows(at, sctp, report);
     check_failures(at, sctp, report);
+    check_reliability(at, sctp, report);
     if sctp.streams == 0 {
         let help = "write 1 or more; without `streams` there is one";
         report.add(&join(at, ["streams"]), "an association needs a stream to send on", help);
@@ -215,6 +216,31 @@ fn check_timers(at: &[Step], sctp: &Sctp, report: &mut Report<'_>) {
     if sctp.valid_cookie_life == Span::ZERO {
         let help = "write for example \"60s\", RFC 9260's";
         report.add(&join(at, ["valid_cookie_life"]), "a cookie that is never good opens nothing", help);
+    }
+}
+
+/// Checks what a stream of octets cannot have.
+pub(crate) fn check_stream(at: &[Step], sctp: &Sctp, report: &mut Report<'_>) {
+    for (key, is_set) in [
+        ("max_lifetime", sctp.max_lifetime.is_some()),
+        ("max_retransmissions", sctp.max_retransmissions.is_some()),
+    ] {
+        if is_set {
+            let message = "a stream that loses a message is never complete";
+            let help = "leave it out, or send messages, for example kind = \"cbr\" or \"video\"";
+            report.add(&join(at, [key]), message, help);
+        }
+    }
+}
+
+fn check_reliability(at: &[Step], sctp: &Sctp, report: &mut Report<'_>) {
+    if sctp.max_lifetime == Some(Span::ZERO) {
+        let help = "write for example \"200ms\", or leave it out";
+        report.add(&join(at, ["max_lifetime"]), "a message without a lifetime is never sent", help);
+    }
+    if sctp.max_lifetime.is_some() && sctp.max_retransmissions.is_some() {
+        let message = "a message has one policy, a lifetime or a number of retransmissions (RFC 7496)";
+        report.add(&join(at, ["max_retransmissions"]), message, "leave one of the two out");
     }
 }
 

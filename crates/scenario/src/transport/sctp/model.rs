@@ -29,6 +29,15 @@ pub struct Sctp {
     /// Whether messages keep their order within a stream (RFC 9260 section 6.6). Default: yes (RFC 9260
     /// section 11.1.5).
     pub ordered: bool,
+    /// How long a message is sent, from its writing on: at its end it is given up (timed reliability, RFC
+    /// 3758 section 4.1). Left out: until it arrives (RFC 9260). Not for `bulk` and `transfer`.
+    #[serde(with = "units::duration")]
+    #[schemars(with = "Option<units::Duration>")]
+    pub max_lifetime: Option<Span>,
+    /// How often each chunk of a message is retransmitted before the message is given up (limited
+    /// retransmissions, RFC 7496 section 3.1). Left out: until it arrives (RFC 9260). Not with
+    /// `max_lifetime`, nor for `bulk` and `transfer`.
+    pub max_retransmissions: Option<u32>,
     /// A path's first window, in units of the largest DATA chunk (PMDCS), or of the MTU by RFC 2960's rules.
     /// Left out: min(4 PMDCS, max(2 PMDCS, 4404 bytes)) (RFC 9260 section 7.2.1), or 2 MTU (RFC 2960 section
     /// 7.2.1).
@@ -84,9 +93,9 @@ pub struct Sctp {
     pub primary_path: Option<String>,
     /// Timeouts in a row before a path counts as inactive. Default: RFC 9260 section 16.
     pub path_max_retrans: u32,
-    /// Timeouts in a row before a path counts as potentially failed: data takes another path until the peer
-    /// answers HEARTBEATs, one per timeout, on this one (PotentiallyFailed.Max.Retrans, RFC 7829 section
-    /// 3.2, which recommends 0). Left out: there is no such state, as in RFC 9260.
+    /// Timeouts in a row before a path counts as potentially failed (PotentiallyFailed.Max.Retrans, RFC 7829
+    /// section 3.2, which recommends 0). Then data takes another path until the peer answers on this one.
+    /// Left out: there is no such state, as in RFC 9260.
     pub potentially_failed_max_retrans: Option<u32>,
     /// Timeouts in a row on the primary path before another path becomes primary for good
     /// (Primary.Switchover.Max.Retrans, RFC 7829 section 5). Left out: the primary path stays, as in RFC
@@ -121,6 +130,8 @@ impl Default for Sctp {
             rules: SctpRules::Rfc9260,
             mtu_bytes: None,
             message_size_bytes: None,
+            max_lifetime: None,
+            max_retransmissions: None,
             initial_window_packets: machine.initial_window,
             receive_window_bytes: u64::from(machine.receive_window_bytes),
             missing_reports: machine.missing_reports,
