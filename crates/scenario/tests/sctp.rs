@@ -443,7 +443,7 @@ fn potentially_failed_paths_need_room_below_inactive_ones() {
         ),
         (
             "primary_switchover_max_retrans = 1, dynamic_addresses = true",
-            "with `dynamic_addresses` the primary path follows",
+            "with `dynamic_addresses` the primary path",
             "leave one of the two out",
         ),
     ] {
