@@ -122,8 +122,6 @@ const PACKETS: Trace = Trace {
     in_flight: false,
     pacing: false,
     rtt: false,
-    in_flight: false,
-    pacing: false,
     states: false,
     queue: false,
     throughput: false,
