@@ -178,6 +178,8 @@ validate: setup
 	$(BIN)/python -m validation.wifi --update docs/validation.md
 	$(BIN)/python -m validation.wimax --update docs/validation.md
 	$(BIN)/python -m validation.coexistence --update docs/validation.md
+	$(BIN)/python -m validation.noq --update docs/validation.md
+	cargo test -q -p roamsim-protocols --lib bbr::tests::cases -- --nocapture --test-threads=1
 
 references: setup
 	$(SAY) 'Running: every study, in short and in full (an hour on two processors); version control shows what moved'

@@ -424,6 +424,10 @@ def test_explain_prints_each_setting_of_a_preset_with_its_source(roamsim: Comman
         printed = roamsim("explain", "--preset", name).stdout
         assert [text for text in settings if text not in printed] == []
         assert all(len(line.split("  ", 1)) == 2 for line in printed.split("\n\n")[1].splitlines())
+        others = dict(line.split("  ", 1) for line in re.sub(" +  ", "  ", printed.split("\n\n")[2]).splitlines()[1:])
+        assert others["dctcp"].startswith("ecn = true; without cubic_rules")
+        assert "prr" in others["bbr"]
+        assert ("hystart" in others["sack"]) == (name == "linux")
     assert "there are classic, linux, rfc" in roamsim("explain", "--preset", "linus", code=2).stderr
     assert "ask one of them" in roamsim("explain", "cwnd", "--preset", "linux", code=2).stderr
 

@@ -25,6 +25,7 @@ __all__ = [
     "register_congestion_control",
     "run",
     "schema",
+    "tcp_stack_exceptions",
     "tcp_stacks",
     "template",
     "trace_kinds",
@@ -58,6 +59,7 @@ def limit_memory(bytes: int) -> None:
 def memory_bytes() -> tuple[int, int]:
     """Octets that this process has in memory, and at which its runs are stopped; 0 where the system does not tell."""
 
+def tcp_stack_exceptions(name: str) -> list[tuple[str, list[str], str]]: ...
 def tcp_stacks() -> list[tuple[str, str]]:
     """The presets of TCP by name, as TOML with a source beside each setting."""
 

@@ -2706,6 +2706,10 @@ class TcpTransport(Table):
         initial_receive_window: The window that a receiver offers at first. It then follows the octets of each
             round trip, up to `receive_window` (dynamic right-sizing, Fisk and Feng 2001; Linux). Left out:
             `receive_window`.
+        send_buffer: The sender's buffer: data that is not acknowledged yet. More waits in the application, which
+            writes again when a third is free (Linux). Left out: no limit, as in the published studies.
+        initial_send_buffer: The sender's buffer at first. It then follows the congestion window, up to
+            `send_buffer` (Linux, `tcp_wmem`). Left out: `send_buffer`.
         window_scaling: Whether windows above 65535 bytes can be offered. Default: yes (RFC 7323 section 2).
             Without it: true.
         min_rto: Lower bound of the retransmission timeout. Default: RFC 6298 section 2.4. Without it: "1s".
@@ -2762,9 +2766,9 @@ class TcpTransport(Table):
             timeout of RFC 9293 section 3.8.3 and RFC 5482; `TCP_USER_TIMEOUT` of Linux). Left out: none, as in
             Linux.
         keep_alive: Keep-alive: an idle end probes its peer and gives up without an answer. Default: off (RFC 9293
-            section 3.8.4, MUST-24). Without it: false.
+            section 3.8.4, MUST-25). Without it: false.
         keep_alive_time: How long an end hears nothing before it probes, with `keep_alive`. Default: RFC 9293
-            section 3.8.4, MUST-26, and Linux. Without it: "7200s".
+            section 3.8.4, MUST-28, and Linux. Without it: "7200s".
         keep_alive_interval: The time between probes, with `keep_alive`. Default: Linux, `tcp_keepalive_intvl`.
             Without it: "75s".
         keep_alive_probes: Unanswered probes before the connection is given up, with `keep_alive`. Default: Linux,
@@ -2823,6 +2827,8 @@ class TcpTransport(Table):
     initial_window: int | None = None
     receive_window: Size | None = None
     initial_receive_window: Size | None = None
+    send_buffer: Size | None = None
+    initial_send_buffer: Size | None = None
     window_scaling: bool | None = None
     min_rto: Duration | None = None
     rto_rules: TcpRtoRules | None = None
@@ -3948,15 +3954,16 @@ Transport = UdpTransport | TcpTransport | SctpTransport | QuicTransport
 #: `delayed_ack = true`; `delayed_ack_timeout = "200ms"`; `nagle = true`; `dup_ack_threshold = 3`; `clock_granularity
 #: = "500ms"`; `min_rto = "1s"`; `max_rto = "64s"`; `initial_rto = "3s"`.
 #: "linux": TCP of Linux 6.12 (LTS) with its default settings: `variant = "cubic"`; `cubic_rules = "linux"`;
-#: `initial_window = 10`; `receive_window = "3MiB"`; `initial_receive_window = "64KiB"`; `window_scaling = true`;
-#: `timestamps = true`; `sack = true`; `rack = true`; `tail_loss_probe = true`; `prr = true`; `frto = true`; `undo =
-#: true`; `hystart = true`; `hystart_rules = "linux"`; `pacing = false`; `ecn = false`; `dup_ack_threshold = 3`;
-#: `limited_transmit = true`; `byte_counting_limit = 1000000`; `window_validation = "linux"`; `restart_after_idle =
-#: true`; `delayed_ack = true`; `delayed_ack_rules = "linux"`; `delayed_ack_timeout = "200ms"`; `delayed_ack_adapts =
-#: true`; `quick_acks = 16`; `nagle = true`; `nagle_rules = "minshall"`; `clock_granularity = "1ms"`; `min_rto =
-#: "200ms"`; `rto_rules = "linux"`; `max_rto = "120s"`; `initial_rto = "1s"`; `max_retransmissions = 15`; `keep_alive
-#: = false`; `keep_alive_time = "2h"`; `keep_alive_interval = "75s"`; `keep_alive_probes = 9`; `msl = "30s"`;
-#: `challenge_ack_limit = 1`; `challenge_ack_interval = "500ms"`.
+#: `initial_window = 10`; `receive_window = "3MiB"`; `initial_receive_window = "64KiB"`; `send_buffer = "4MiB"`;
+#: `initial_send_buffer = "16KiB"`; `window_scaling = true`; `timestamps = true`; `sack = true`; `rack = true`;
+#: `tail_loss_probe = true`; `prr = true`; `frto = true`; `undo = true`; `hystart = true`; `hystart_rules = "linux"`;
+#: `pacing = false`; `ecn = false`; `dup_ack_threshold = 3`; `limited_transmit = true`; `byte_counting_limit =
+#: 1000000`; `window_validation = "linux"`; `restart_after_idle = true`; `delayed_ack = true`; `delayed_ack_rules =
+#: "linux"`; `delayed_ack_timeout = "200ms"`; `delayed_ack_adapts = true`; `quick_acks = 16`; `nagle = true`;
+#: `nagle_rules = "minshall"`; `clock_granularity = "1ms"`; `min_rto = "200ms"`; `rto_rules = "linux"`; `max_rto =
+#: "120s"`; `initial_rto = "1s"`; `max_retransmissions = 15`; `keep_alive = false`; `keep_alive_time = "2h"`;
+#: `keep_alive_interval = "75s"`; `keep_alive_probes = 9`; `msl = "30s"`; `challenge_ack_limit = 1`;
+#: `challenge_ack_interval = "500ms"`.
 #: "rfc": TCP as the standards track has it by now, with every mechanism that is modelled: `variant = "cubic"`;
 #: `cubic_rules = "rfc9438"`; `initial_window = 10`; `receive_window = "6MiB"`; `window_scaling = true`; `timestamps =
 #: true`; `sack = true`; `rack = true`; `tail_loss_probe = true`; `prr = true`; `frto = true`; `undo = true`;

@@ -33,6 +33,7 @@ prop_compose! {
         dup_ack_threshold in 1u32..5,
         initial in 0u32..12,
         liveness in any::<[bool; 2]>(),
+        send_buffer in prop::option::of((1u64..20_000, 1u64..1000)),
         max_rto in prop::sample::select(&[200u64, 1000, 60_000][..]),
     ) -> Config {
         let [window_scaling, nagle, limited_transmit, timestamps, restart_after_idle, ssthresh, alone, guard] =
@@ -81,6 +82,8 @@ prop_compose! {
                 interval: Span::from_ms(500),
                 probes: 100,
             }),
+            send_buffer_bytes: send_buffer.map(|(bytes, _)| bytes),
+            initial_send_buffer_bytes: send_buffer.map(|(bytes, first)| bytes.min(first)),
             user_timeout: liveness[1].then_some(Span::from_secs(36_000)),
             // Longer than any repeated FIN is on its way, as TIME-WAIT assumes.
             msl: Span::from_secs(300),

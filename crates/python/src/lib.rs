@@ -55,6 +55,13 @@ fn tcp_stacks() -> Vec<(&'static str, &'static str)> {
     roamsim_scenario::TCP_STACKS.to_vec()
 }
 
+/// What other congestion controls change of a preset: the variant, the keys that are left out, and the
+/// setting that it has instead.
+#[pyfunction]
+fn tcp_stack_exceptions(name: &str) -> Vec<(&'static str, Vec<&'static str>, &'static str)> {
+    roamsim_scenario::tcp_stack_exceptions(name)
+}
+
 /// The kinds of trace that a run can record.
 #[pyfunction]
 fn trace_kinds() -> Vec<&'static str> {
@@ -86,6 +93,7 @@ fn _roamsim(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(template, module)?)?;
     module.add_function(wrap_pyfunction!(tcp_stacks, module)?)?;
+    module.add_function(wrap_pyfunction!(tcp_stack_exceptions, module)?)?;
     module.add_function(wrap_pyfunction!(trace_kinds, module)?)?;
     module.add_function(wrap_pyfunction!(decode_text, module)?)?;
     module.add_function(wrap_pyfunction!(batch::run, module)?)?;

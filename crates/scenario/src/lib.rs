@@ -58,3 +58,9 @@ pub fn template() -> &'static str {
 
 /// The presets of TCP by name, as TOML with a source beside each setting.
 pub const TCP_STACKS: &[(&str, &str)] = &transport::tcp::stack::STACKS;
+
+/// What other congestion controls change of a preset: the variant, the keys that are left out, and the
+/// setting that it has instead.
+pub fn tcp_stack_exceptions(name: &str) -> Vec<(&'static str, Vec<&'static str>, &'static str)> {
+    transport::tcp::stack::exceptions(name)
+}

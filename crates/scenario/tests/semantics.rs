@@ -276,41 +276,43 @@ fn each_mechanism_of_a_stack_is_switched_by_its_own_key() {
     for stack in ["linux", "rfc"] {
         let preset = rough(&format!("stack = \"{stack}\""));
         let mut alone = [None; 8];
-        for beside in [
-            "rack = false",
-            "tail_loss_probe = false",
-            "prr = false",
-            "frto = false",
-            "undo = false",
-            "hystart = false",
-            "pacing = true",
-            "sack = false",
-            "delayed_ack = false",
-            "timestamps = false",
-            "window_scaling = false",
-            "ecn = true",
-            "restart_after_idle = false",
-            "cubic_rules = \"rfc9438\"",
-            "quick_acks = 0",
-            "delayed_ack_adapts = false",
-            "delayed_ack_rules = \"rfc\"",
-            "delayed_ack_count = 3",
-            "rto_rules = \"rfc6298\"",
-            "nagle = false",
-            "nagle_rules = \"rfc\"",
-            "hystart_rules = \"rfc9406\"",
-            "window_validation = \"half\"",
-            "receive_window = \"20kB\"",
-            "byte_counting_limit = 1",
-            "congestion_control = \"reno\"",
-            "congestion_control = \"bbr\"",
-        ]
-        .map(str::to_owned)
-        .into_iter()
-        .chain(TcpVariant::NAMES.map(|name| {
-            // DCTCP needs ECN.
-            format!("variant = \"{name}\"{}", if name == "dctcp" { ", ecn = true, l4s = true" } else { "" })
-        })) {
+        for beside in
+            [
+                "rack = false",
+                "tail_loss_probe = false",
+                "prr = false",
+                "frto = false",
+                "undo = false",
+                "hystart = false",
+                "pacing = true",
+                "sack = false",
+                "delayed_ack = false",
+                "timestamps = false",
+                "window_scaling = false",
+                "ecn = true",
+                "restart_after_idle = false",
+                "cubic_rules = \"rfc9438\"",
+                "quick_acks = 0",
+                "delayed_ack_adapts = false",
+                "delayed_ack_rules = \"rfc\"",
+                "delayed_ack_count = 3",
+                "rto_rules = \"rfc6298\"",
+                "nagle = false",
+                "nagle_rules = \"rfc\"",
+                "hystart_rules = \"rfc9406\"",
+                "window_validation = \"half\"",
+                "receive_window = \"20kB\"",
+                "send_buffer = \"20kB\"",
+                "byte_counting_limit = 1",
+                "congestion_control = \"reno\"",
+                "congestion_control = \"bbr\"",
+            ]
+            .map(str::to_owned)
+            .into_iter()
+            .chain(TcpVariant::NAMES.map(|name| {
+                format!("variant = \"{name}\"{}", if name == "dctcp" { ", l4s = true" } else { "" })
+            }))
+        {
             let scenario = rough(&format!("stack = \"{stack}\", {beside}"));
             let is_as_before = scenario.flows[0].transport == preset.flows[0].transport;
             let is_known =
@@ -368,6 +370,23 @@ fn a_window_that_follows_what_arrives_costs_little_and_a_fixed_one_of_that_size_
     let wide = time("receive_window = \"250kB\"");
     // A few round trips behind one that is wide at once.
     assert!(tuned >= wide && tuned < wide + 0.1, "{tuned} {wide}");
+}
+
+#[test]
+fn a_send_buffer_bounds_what_is_in_flight_and_one_that_tunes_itself_does_not() {
+    let of = |buffer: &str, table, column| {
+        let text = transfer(&format!("byte_counting_limit = 2, {buffer}"));
+        value(&text.replace("\"100000B\"", "\"5MB\""), table, column)
+    };
+    let time = |buffer: &str| of(buffer, "flows", "completion_time_s");
+    // A unit of some 64 kB beyond two thirds of 20 kB, in a round trip of 20 ms: 30 Mb/s, 1.3 s for 5 MB.
+    let fixed = "send_buffer = \"20kB\"";
+    assert!((1.2..2.6).contains(&time(fixed)), "{}", time(fixed));
+    let limited_s = of(fixed, "send_buffers", "limited_s");
+    assert!(limited_s > 0.3 && limited_s < time(fixed), "{limited_s}");
+    let tuned = "send_buffer = \"4MiB\", initial_send_buffer = \"16KiB\"";
+    assert_eq!(time(tuned), time(""));
+    assert!(of(tuned, "send_buffers", "size_bytes") > 87_000.0);
 }
 
 fn cbr(settings: &str, node: &str) -> String {

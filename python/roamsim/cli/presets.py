@@ -1,11 +1,11 @@
 """Presets of TCP, for `roamsim explain --preset`."""
 
-from roamsim._roamsim import tcp_stacks
+from roamsim._roamsim import tcp_stack_exceptions, tcp_stacks
 from roamsim.errors import UsageError
 
 
 def lines(name: str) -> list[str]:
-    """What a preset is, and its settings with their sources, aligned."""
+    """What a preset is, its settings with their sources, aligned, and what other congestion controls change."""
     text = dict(tcp_stacks()).get(name)
     if text is None:
         known = ", ".join(stack for stack, _ in tcp_stacks())
@@ -13,4 +13,15 @@ def lines(name: str) -> list[str]:
     about = [line[2:] for line in text.splitlines() if line.startswith("#")]
     settings = [line.partition("#") for line in text.splitlines() if not line.startswith("#")]
     width = max(len(setting.strip()) for setting, _, _ in settings)
-    return [*about, "", *(f"{setting.strip():{width}}  {source.strip()}" for setting, _, source in settings)]
+    exceptions = []
+    for variant, keys, instead in tcp_stack_exceptions(name):
+        without = ", ".join(key for key in keys if key not in instead)
+        exceptions.append(f"{variant:8}  {f'{instead}; ' if instead else ''}without {without}")
+    return [
+        *about,
+        "",
+        *(f"{setting.strip():{width}}  {source.strip()}" for setting, _, source in settings),
+        "",
+        "Beside another `variant`:",
+        *exceptions,
+    ]

@@ -143,6 +143,11 @@ class Named:
         return self._named("ecn")
 
     @property
+    def send_buffers(self) -> polars.DataFrame:
+        """One row per flow whose sender's buffer has a limit; only where there is one."""
+        return self._named("send_buffers")
+
+    @property
     def marks(self) -> polars.DataFrame:
         """One row per direction of a link whose queue marked packets; only where a flow has Explicit Congestion
         Notification.

@@ -148,6 +148,30 @@ pub struct Counts {
     pub repairs: Option<Repairs>,
     /// Of a transport that was told to use ECN.
     pub ecn: Option<EcnCounts>,
+    /// Of a sender whose buffer has a limit.
+    pub send_buffer: Option<SendBufferCounts>,
+}
+
+/// What a sender counts of its buffer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SendBufferCounts {
+    /// Its size in octets.
+    pub size_bytes: u64,
+    /// How long it was what limited the sender.
+    pub limited: Span,
+}
+
+impl SendBufferCounts {
+    /// Counted since it was that much; the size is that of now.
+    #[must_use]
+    fn since(self, earlier: SendBufferCounts) -> SendBufferCounts {
+        SendBufferCounts { limited: self.limited.saturating_sub(earlier.limited), ..self }
+    }
+
+    /// The time of both, and the size of the second.
+    fn plus(self, other: SendBufferCounts) -> SendBufferCounts {
+        SendBufferCounts { limited: self.limited + other.limited, ..other }
+    }
 }
 
 impl EcnCounts {
@@ -175,6 +199,7 @@ impl Counts {
             fast_retransmits: self.fast_retransmits.saturating_sub(earlier.fast_retransmits),
             repairs: self.repairs.map(|now| now.since(earlier.repairs.unwrap_or_default())),
             ecn: self.ecn.map(|now| now.since(earlier.ecn.unwrap_or_default())),
+            send_buffer: self.send_buffer.map(|now| now.since(earlier.send_buffer.unwrap_or_default())),
         }
     }
 
@@ -197,6 +222,10 @@ impl Counts {
                     marked_packets: a.marked_packets + b.marked_packets,
                     reductions: a.reductions + b.reductions,
                 }),
+                (one, other) => one.or(other),
+            },
+            send_buffer: match (self.send_buffer, other.send_buffer) {
+                (Some(one), Some(other)) => Some(one.plus(other)),
                 (one, other) => one.or(other),
             },
         }

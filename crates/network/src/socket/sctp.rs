@@ -391,6 +391,7 @@ impl Socket for SctpSocket {
                 undone: 0,
             }),
             ecn: None,
+            send_buffer: None,
         }
     }
 

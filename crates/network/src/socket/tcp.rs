@@ -6,8 +6,8 @@
 
 use super::describe::tcp_detail;
 use super::{
-    Coming, Counts, EcnCounts, Envelope, Repairs, Socket, SocketEnd, SocketEvent, SocketId, Traffic, User,
-    sample_rtt, sample_window,
+    Coming, Counts, EcnCounts, Envelope, Repairs, SendBufferCounts, Socket, SocketEnd, SocketEvent, SocketId,
+    Traffic, User, sample_rtt, sample_window,
 };
 use crate::alarm::{Alarm, Moment};
 use crate::ending::{Failure, Life};
@@ -341,6 +341,10 @@ impl Socket for TcpSocket {
                 marked_packets: stats.ecn_marks_received,
                 reductions: stats.ecn_reductions,
             }),
+            send_buffer: self
+                .connection
+                .send_buffer_bytes()
+                .map(|size_bytes| SendBufferCounts { size_bytes, limited: stats.send_buffer_limited }),
         }
     }
 

@@ -39,7 +39,7 @@ pub(super) enum Answer {
     Without,
 }
 
-/// What a SYN offers to an end that knows AccECN. What is not defined yet counts as AccECN (3.1.5).
+/// What a SYN offers to an end that knows AccECN. What is not defined yet counts as AccECN (3.1.3).
 pub(super) fn read_syn(flags: Flags) -> Answer {
     match ace(flags) {
         0 => Answer::Without,

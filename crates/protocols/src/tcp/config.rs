@@ -228,6 +228,12 @@ pub struct Config {
     /// The window at the start, which then follows what arrives in a round trip, up to `receive_window_bytes`
     /// (dynamic right-sizing, Fisk and Feng 2001). Default `None`: the window is that large at once.
     pub initial_receive_window_bytes: Option<u32>,
+    /// Octets that the sending end holds until they are acknowledged; more waits in the application. Default
+    /// `None`: any number.
+    pub send_buffer_bytes: Option<u64>,
+    /// The send buffer at the start, which then follows the congestion window up to `send_buffer_bytes`, as
+    /// in Linux. Default `None`: it has that size at once.
+    pub initial_send_buffer_bytes: Option<u64>,
     /// Offers window scaling, RFC 7323 section 2. Default on.
     pub window_scaling: bool,
     /// Smallest retransmission timeout. Default 1 s (RFC 6298 2.4).
@@ -340,7 +346,7 @@ pub struct Config {
     /// covers more than was sent before (Floyd, "TCP and Successive Fast Retransmits", 1994; `recover` of RFC
     /// 6582). Tahoe, NewReno and SACK always do without, and Vegas has a rule of its own.
     pub successive_fast_retransmits: bool,
-    /// Keep-alive (RFC 9293 3.8.4). Default off (MUST-24).
+    /// Keep-alive (RFC 9293 3.8.4). Default off (MUST-25).
     pub keep_alive: Option<KeepAlive>,
     /// How long data, or a SYN, may be without progress before the connection is given up (RFC 9293 3.8.3,
     /// RFC 5482). Default `None`: `max_retransmissions` alone.
@@ -364,6 +370,8 @@ impl Default for Config {
             initial_window: InitialWindow::Rfc6928,
             receive_window_bytes: 6 * 1024 * 1024,
             initial_receive_window_bytes: None,
+            send_buffer_bytes: None,
+            initial_send_buffer_bytes: None,
             window_scaling: true,
             min_rto: Span::from_secs(1),
             rto_rules: RtoRules::Rfc6298,
@@ -456,6 +464,7 @@ impl Config {
             || self.user_timeout.is_some()
             || self.rto_rules == RtoRules::Linux
             || self.accurate_ecn
+            || self.send_buffer_bytes.is_some()
     }
 
     /// Whether more than one received segment is acknowledged at once.

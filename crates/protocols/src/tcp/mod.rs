@@ -30,6 +30,7 @@ mod repeat;
 pub(crate) mod rtt;
 mod scoreboard;
 pub mod segment;
+mod send_buffer;
 mod sent;
 pub(crate) mod sequence;
 pub mod stats;

@@ -1,5 +1,7 @@
 //! What a connection counts.
 
+use roamsim_engine::Span;
+
 /// Counters of one end of a connection, from its creation on.
 ///
 /// Those that every segment moves come first. Every segment sent is counted once in `segments_sent`, and in
@@ -47,6 +49,9 @@ pub struct Stats {
     pub window_probes_sent: u64,
     /// Keep-alive probes (RFC 9293 3.8.4); they count in `pure_acks_sent` too.
     pub keep_alive_probes_sent: u64,
+    /// How long the congestion window had room and all data of the send buffer had gone, while more waited
+    /// in the application; up to the last acknowledgement.
+    pub send_buffer_limited: Span,
     /// Round-trip times measured.
     pub rtt_samples: u64,
     /// Segments with payload that arrived without any new octet.
@@ -130,6 +135,7 @@ impl Counters {
             fast_retransmits: u64::from(fast_retransmits),
             tail_loss_probes: 0,
             undone_reductions: 0,
+            send_buffer_limited: Span::ZERO,
             keep_alive_probes_sent: 0,
             ecn_marks_received,
             ecn_reductions,

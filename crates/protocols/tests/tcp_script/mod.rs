@@ -163,6 +163,8 @@ impl Subject for Tcp {
             "tail_loss_probes" => stats.tail_loss_probes.to_string(),
             "keep_alive_probes" => stats.keep_alive_probes_sent.to_string(),
             "given_up" => tcp.given_up().map_or("none".to_owned(), |why| format!("{why:?}")),
+            "send_buffer" => tcp.send_buffer_bytes().map_or("none".to_owned(), |bytes| bytes.to_string()),
+            "send_buffer_limited" => span(stats.send_buffer_limited),
             "undone_reductions" => stats.undone_reductions.to_string(),
             "window_probes_sent" => stats.window_probes_sent.to_string(),
             "rtt_samples" => stats.rtt_samples.to_string(),

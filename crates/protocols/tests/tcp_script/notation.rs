@@ -66,6 +66,8 @@ pub fn set(settings: &mut Settings, key: &str, text: &str) -> Result<(), String>
         "challenge_ack_limit" => config.challenge_ack_limit = value(text)?,
         "challenge_ack_interval" => config.challenge_ack_interval = span(text)?,
         "initial_window" => config.initial_window = InitialWindow::Segments(value(text)?),
+        "send_buffer" => config.send_buffer_bytes = Some(value(text)?),
+        "initial_send_buffer" => config.initial_send_buffer_bytes = Some(value(text)?),
         "receive_window" => config.receive_window_bytes = value(text)?,
         "window_scaling" => config.window_scaling = on_off(text)?,
         "min_rto" => config.min_rto = span(text)?,

@@ -12,6 +12,7 @@ mod queues;
 mod radio_phases;
 pub(crate) mod samples;
 pub(crate) mod segments;
+mod send_buffers;
 mod series;
 mod signals;
 pub(crate) mod states;
@@ -41,6 +42,7 @@ pub(crate) fn tables(scenario: &Scenario, world: &World, end: Time) -> Vec<Table
     tables.extend(percentiles::table(scenario, world));
     tables.extend(queues::table(world));
     tables.extend(ecn::tables(world, end));
+    tables.extend(send_buffers::tables(world));
     tables.extend(video::results::table(world, end));
     tables.extend(transfers::results::tables(world));
     tables.extend(scenario.technologies().flat_map(|technology| technology.tables(world)));

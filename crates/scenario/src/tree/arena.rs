@@ -110,7 +110,7 @@ impl New {
         New::of(Kind::Float, number.to_bits())
     }
 
-    pub(super) fn boolean(yes: bool) -> New {
+    pub fn boolean(yes: bool) -> New {
         New::of(Kind::Boolean, yes.into())
     }
 

@@ -1,6 +1,6 @@
 //! What only connections have that ask for more than the parts of their variant: further deadlines, a pacer,
 //! HyStart, Linux's acknowledging and timeout, a window that tunes itself, Minshall's rule, keep-alive and
-//! user timeout, accurate feedback of marks.
+//! user timeout, accurate feedback of marks, a send buffer.
 
 use roamsim_engine::Time;
 
@@ -13,6 +13,7 @@ use crate::tcp::received_mss::ReceivedMss;
 use crate::tcp::recovery;
 use crate::tcp::repeat::Proof;
 use crate::tcp::rtt::LinuxVariation;
+use crate::tcp::send_buffer::SendBuffer;
 use crate::tcp::sent::Sent;
 use crate::tcp::window_tuning::WindowTuning;
 
@@ -64,6 +65,8 @@ pub(super) struct Extras {
     pub(super) codepoint: Codepoint,
     /// Accurate feedback of marks, once agreed on.
     pub(super) accurate_ecn: Option<Box<AccurateEcn>>,
+    /// What the sending end holds at most.
+    pub(super) send_buffer: Option<Box<SendBuffer>>,
 }
 
 /// How much of the congestion window is in use.
@@ -187,6 +190,7 @@ impl Extras {
                 liveness: Liveness::new(config),
                 codepoint: Codepoint::NotCapable,
                 accurate_ecn: None,
+                send_buffer: SendBuffer::new(config),
             })
         })
     }
@@ -205,7 +209,10 @@ impl Extras {
     /// Whether segments that go count beyond transmissions and pacing.
     #[inline]
     pub(super) fn looks_at_departures(&self) -> bool {
-        self.ack_delay.is_some() || self.validation.is_some() || self.short_end.is_some()
+        self.ack_delay.is_some()
+            || self.validation.is_some()
+            || self.short_end.is_some()
+            || self.send_buffer.is_some()
     }
 
     #[inline]

@@ -3,8 +3,9 @@
 //! The subject of each file: [`open_close`] the states from LISTEN to TIME-WAIT, [`arrival`] the checks on a
 //! segment that arrives, [`ecn`] marks of congestion, [`extras`] what only some connections have, [`sender`]
 //! acknowledgements received, [`liveness`] keep-alive and user timeout, [`next`] what is sent, [`receiver`]
-//! data received and acknowledgements owed, [`rack`] losses by time, [`timers`] what happens when time has
-//! passed; [`steady`] the short way of the segments that are as expected.
+//! data received and acknowledgements owed, [`rack`] losses by time, [`send_buffer`] what waits in the
+//! application, [`timers`] what happens when time has passed; [`steady`] the short way of the segments that
+//! are as expected.
 
 mod arrival;
 mod ecn;
@@ -14,6 +15,7 @@ mod next;
 mod open_close;
 mod rack;
 mod receiver;
+mod send_buffer;
 mod sender;
 mod steady;
 mod timers;
@@ -248,9 +250,13 @@ impl Connection {
     /// the connection is established; without effect after a close.
     #[inline]
     pub fn write(&mut self, bytes: u64) {
-        if !self.sender.fin_queued {
-            self.sender.written = self.sender.written.saturating_add(bytes).min(MAX_STREAM_BYTES);
+        if self.sender.fin_queued {
+            return;
         }
+        if self.sender.send_buffer().is_some() {
+            return self.write_to_buffer(bytes);
+        }
+        self.sender.written = self.sender.written.saturating_add(bytes).min(MAX_STREAM_BYTES);
     }
 
     /// Whether the application takes what arrives at once (as it does from the start) or only by
@@ -422,6 +428,7 @@ impl Connection {
                 tail_loss_probes: extras.tail_loss_probes,
                 undone_reductions: extras.undone_reductions,
                 keep_alive_probes_sent: extras.liveness.as_ref().map_or(0, |liveness| liveness.probes_sent),
+                send_buffer_limited: extras.send_buffer.as_ref().map_or(Span::ZERO, |buffer| buffer.limited),
                 ..told
             },
         }
@@ -566,6 +573,14 @@ impl Connection {
         self.sender.congestion.state_name()
     }
 
+    #[cfg(test)]
+    pub(in crate::tcp) fn bbr(&self) -> &super::congestion::Bbr {
+        let super::congestion::Controller::Bbr(control) = &self.sender.congestion else {
+            unreachable!("another control")
+        };
+        control
+    }
+
     /// The last sample of the rate of delivery, where transmissions are kept.
     pub fn delivery_rate(&self) -> Option<RateSample> {
         match &self.sender.recovery {
@@ -574,9 +589,14 @@ impl Connection {
         }
     }
 
-    /// Octets the application has written.
+    /// Octets the application has written, those that wait for room in the send buffer included.
     pub fn written_bytes(&self) -> u64 {
-        self.sender.written
+        self.sender.send_buffer().map_or(self.sender.written, |buffer| buffer.written)
+    }
+
+    /// The size of the send buffer in octets; `None` without a limit.
+    pub fn send_buffer_bytes(&self) -> Option<u64> {
+        self.sender.send_buffer().map(|buffer| buffer.size_bytes)
     }
 
     /// Stream offset up to which the peer has acknowledged.

@@ -54,6 +54,9 @@ impl Connection {
     /// The application has written all it will: a FIN follows the stream. The peer's direction stays open, as
     /// RFC 9293 3.6 understands CLOSE, and as `shutdown(SHUT_WR)` of sockets does.
     pub fn close(&mut self) {
+        if self.close_waits_for_room() {
+            return;
+        }
         match self.state {
             State::Listen | State::SynSent => self.become_closed(Pending::CLOSED),
             // The FIN waits for the handshake.
@@ -255,10 +258,11 @@ impl Connection {
     /// A reset where the sequence number is the one expected.
     pub(super) fn arrive_reset(&mut self) {
         // Whoever has closed listens no more.
-        if self.state == State::SynReceived && self.passive && !self.sender.fin_queued {
+        let closes = self.sender.fin_queued || self.sender.send_buffer().is_some_and(|buffer| buffer.closes);
+        if self.state == State::SynReceived && self.passive && !closes {
             let mut again = Connection::new(&self.config, self.local_port, self.remote_port, self.sender.iss);
             again.stats = self.stats;
-            again.sender.written = self.sender.written;
+            again.write(self.written_bytes());
             again.receiver.set_reading(self.receiver.is_reading());
             again.listen();
             *self = again;
@@ -336,6 +340,7 @@ impl Connection {
         }
         self.pending.set(Pending::ESTABLISHED);
         self.begin_liveness(now);
+        self.fill_send_buffer(now);
         if self.sender.fin_queued {
             self.state = State::FinWait1;
         }

@@ -419,6 +419,7 @@ impl Connection {
     /// The acknowledgement field and window of a segment. False when the segment goes no further.
     #[inline]
     pub(super) fn acknowledge(&mut self, now: Time, segment: &Segment, seq: u64, ack: Option<u64>) -> bool {
+        let snd_una = self.sender.snd_una;
         let believed = self.take_acknowledgement(now, segment, seq, ack);
         if believed && self.extended.has(Extended::LIVENESS) {
             self.note_progress(now);
@@ -426,6 +427,9 @@ impl Connection {
         if believed && self.sender.is_tracked() {
             let echoes = self.echoes_marks(segment, self.sender.snd_una);
             self.finish_ack(now, segment, echoes);
+            if self.sender.snd_una > snd_una {
+                self.fill_send_buffer(now);
+            }
         }
         believed
     }

@@ -174,6 +174,9 @@ impl Connection {
             self.answer_loss(now);
             self.settle();
         }
+        if is_tracked {
+            self.fill_send_buffer(now);
+        }
     }
 
     /// What a steady connection has to send.

@@ -231,6 +231,7 @@ impl Connection {
         {
             *short_end = end;
         }
+        sender.note_send_buffer(now);
         let initial_window_bytes = self.config.initial_window.bytes(sender.smss);
         sender.validate_window(now, self.config.restart_after_idle, initial_window_bytes);
         if let Some(part) = sender.extras.as_mut().and_then(|extras| extras.ack_delay.as_mut()) {

@@ -26,6 +26,8 @@ pub(crate) fn config(
         initial_window_segments,
         receive_window_bytes: _,
         initial_receive_window_bytes,
+        send_buffer_bytes,
+        initial_send_buffer_bytes,
         window_scaling,
         min_rto,
         rto_rules,
@@ -93,6 +95,8 @@ pub(crate) fn config(
         },
         receive_window_bytes: settings.receive_window_bytes() as u32,
         initial_receive_window_bytes: initial_receive_window_bytes.map(|bytes| bytes as u32),
+        send_buffer_bytes,
+        initial_send_buffer_bytes,
         window_scaling,
         min_rto,
         rto_rules: match rto_rules {

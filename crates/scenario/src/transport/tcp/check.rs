@@ -28,6 +28,7 @@ pub(crate) fn check(
     check_acknowledgements(at, tcp, report);
     check_nagle(at, tcp, report);
     check_windows(at, tcp, report);
+    check_send_buffer(at, tcp, report);
     check_vegas(at, tcp, report);
     check_parts(at, tcp, report);
     check_bbr(at, tcp, report);
@@ -330,6 +331,30 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
     if tcp.initial_ssthresh_bytes == Some(0) {
         let help = "write a size above zero, or leave it out";
         report.add(&join(at, ["initial_ssthresh"]), "a slow start threshold must be above zero", help);
+    }
+}
+
+fn check_send_buffer(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
+    for (key, bytes) in
+        [("send_buffer", tcp.send_buffer_bytes), ("initial_send_buffer", tcp.initial_send_buffer_bytes)]
+    {
+        if bytes == Some(0) {
+            let help = "write a size above zero, or leave it out for no limit";
+            report.add(&join(at, [key]), "a send buffer of zero holds nothing", help);
+        }
+    }
+    let first = join(at, ["initial_send_buffer"]);
+    match (tcp.initial_send_buffer_bytes, tcp.send_buffer_bytes) {
+        (Some(_), None) => {
+            let message = "without `send_buffer` nothing limits the buffer";
+            report.add(&first, message, "write send_buffer = \"4MiB\" beside it, or leave it out");
+        }
+        (Some(first_bytes), Some(most_bytes)) if first_bytes > most_bytes => {
+            let message =
+                format!("the first buffer is above `send_buffer`, {most_bytes} B, up to which it grows");
+            report.add(&first, message, "write a smaller size, or raise `send_buffer`");
+        }
+        _ => {}
     }
 }
 

@@ -75,6 +75,10 @@ pub(super) fn check(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         );
         return report.add(&steps, message, help);
     }
+    if TcpVariant::NAMES.contains(&named.as_str()) && BUILT_IN.iter().all(|(kind, _)| kind.name() != named) {
+        let message = format!("`{named}` is a variant, with a repair of losses of its own");
+        return report.add(&steps, message, format!("write variant = \"{named}\" instead"));
+    }
     if BUILT_IN.iter().all(|(kind, _)| kind.name() != named) {
         let names = || BUILT_IN.iter().map(|(kind, _)| kind.name());
         let meant =

@@ -46,6 +46,16 @@ pub struct Tcp {
     #[serde(rename = "initial_receive_window", with = "units::size")]
     #[schemars(with = "Option<units::Size>")]
     pub initial_receive_window_bytes: Option<u64>,
+    /// The sender's buffer: data that is not acknowledged yet. More waits in the application, which writes
+    /// again when a third is free (Linux). Left out: no limit, as in the published studies.
+    #[serde(rename = "send_buffer", with = "units::size")]
+    #[schemars(with = "Option<units::Size>")]
+    pub send_buffer_bytes: Option<u64>,
+    /// The sender's buffer at first. It then follows the congestion window, up to `send_buffer` (Linux,
+    /// `tcp_wmem`). Left out: `send_buffer`.
+    #[serde(rename = "initial_send_buffer", with = "units::size")]
+    #[schemars(with = "Option<units::Size>")]
+    pub initial_send_buffer_bytes: Option<u64>,
     /// Whether windows above 65535 bytes can be offered. Default: yes (RFC 7323 section 2).
     pub window_scaling: bool,
     /// Lower bound of the retransmission timeout. Default: RFC 6298 section 2.4.
@@ -131,10 +141,10 @@ pub struct Tcp {
     #[schemars(with = "Option<units::Duration>")]
     pub user_timeout: Option<Span>,
     /// Keep-alive: an idle end probes its peer and gives up without an answer. Default: off (RFC 9293 section
-    /// 3.8.4, MUST-24).
+    /// 3.8.4, MUST-25).
     pub keep_alive: bool,
     /// How long an end hears nothing before it probes, with `keep_alive`. Default: RFC 9293 section
-    /// 3.8.4, MUST-26, and Linux.
+    /// 3.8.4, MUST-28, and Linux.
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub keep_alive_time: Span,
@@ -247,6 +257,8 @@ impl Default for Tcp {
             initial_window_segments: None,
             receive_window_bytes: None,
             initial_receive_window_bytes: None,
+            send_buffer_bytes: machine.send_buffer_bytes,
+            initial_send_buffer_bytes: machine.initial_send_buffer_bytes,
             window_scaling: machine.window_scaling,
             min_rto: machine.min_rto,
             rto_rules: TcpRtoRules::Rfc6298,

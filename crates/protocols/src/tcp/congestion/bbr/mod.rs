@@ -20,7 +20,9 @@
 //!
 //! Chosen: the first round trip sets the first pacing rate where the handshake measured none (as Linux). A
 //! slot of the `max_bw` filter without samples does not push the older one out (as Linux). Marks of ECN count
-//! as losses of a round (section 3.7 leaves the response open). Towards a peer without SACK the connection
+//! as losses of a round (section 3.7 leaves the response open). What is restored after a needless recovery is
+//! saved where the recovery begins, as section 5.5.11 says; by the pseudocode a loss behind the one that ends
+//! ProbeBW_UP saves again, and forgets that state. Towards a peer without SACK the connection
 //! recovers as NewReno, with Reno's window.
 
 mod model;
@@ -213,7 +215,10 @@ impl CongestionControl for Bbr {
             }
             // OnEnterRTO (5.6.4.4). A recovery that goes back has nothing in flight.
             Cause::Timeout { .. } | Cause::GoBack { .. } => {
-                self.save_state_upon_loss();
+                self.save_cwnd();
+                if !self.model.recovering && self.model.undo_state.is_none() {
+                    self.model.save_undo();
+                }
                 self.cwnd_bytes = self.model.in_flight + self.model.smss_bytes;
                 self.model.recovering = true;
             }
@@ -279,6 +284,10 @@ impl CongestionControl for Bbr {
     fn on_losses(&mut self, losses: &[Lost], in_flight_bytes: u64, delivered_bytes: u64, now: Time) {
         self.model.in_flight = in_flight_bytes;
         self.model.delivered = delivered_bytes;
+        if !self.model.recovering {
+            // A recovery begins with them.
+            self.model.save_undo();
+        }
         for lost in losses {
             self.note_loss();
             let model = &mut *self.model;

@@ -155,6 +155,14 @@ impl Model {
         u128::from(self.lost) * 100 > u128::from(self.tx_in_flight) * u128::from(LOSS_THRESH)
     }
 
+    /// What SaveStateUponLoss (5.5.11.1) saves beside the window.
+    pub(super) fn save_undo(&mut self) {
+        self.undo_state = None;
+        self.undo_bw_shortterm = self.bw_shortterm;
+        self.undo_inflight_shortterm = self.inflight_shortterm;
+        self.undo_inflight_longterm = self.inflight_longterm;
+    }
+
     /// IsTimeToCruise (5.3.3.9).
     pub(super) fn is_time_to_cruise(&self) -> bool {
         self.in_flight <= self.inflight_with_headroom() && self.in_flight <= self.inflight(self.max_bw, 100)

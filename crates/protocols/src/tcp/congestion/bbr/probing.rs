@@ -43,18 +43,14 @@ impl Bbr {
     /// SaveStateUponLoss (5.5.11.1).
     pub(super) fn save_state_upon_loss(&mut self) {
         self.save_cwnd();
-        let model = &mut self.model;
-        model.undo_state = None;
-        model.undo_bw_shortterm = model.bw_shortterm;
-        model.undo_inflight_shortterm = model.inflight_shortterm;
-        model.undo_inflight_longterm = model.inflight_longterm;
+        self.model.save_undo();
     }
 
     /// NoteLoss (5.5.10.2).
     pub(super) fn note_loss(&mut self) {
         if !self.model.is_loss_in_round {
             self.model.loss_round_delivered = self.model.delivered;
-            self.save_state_upon_loss();
+            self.save_cwnd();
         }
         self.model.is_loss_in_round = true;
     }

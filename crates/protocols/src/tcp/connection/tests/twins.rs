@@ -138,6 +138,8 @@ fn any_config(random: &mut Stream) -> Config {
             probes: 2,
         }),
         accurate_ecn: rules(),
+        send_buffer_bytes: rules().then_some(u64::from(7 * mss_bytes)),
+        initial_send_buffer_bytes: rules().then_some(u64::from(3 * mss_bytes)),
         user_timeout: rules().then_some(Span::from_secs(3)),
         ..Config::default()
     };

@@ -2,16 +2,18 @@
 //!
 //! A preset fills in the keys that a transport leaves out, before the scenario is decoded: the rest of the
 //! program sees plain settings. Settings that need what the scenario's own turn off are left out. So each
-//! mechanism is switched off by its key alone. To change a preset, change its file; `roamsim schema` prints
-//! its settings, `roamsim explain --preset` also their sources.
+//! mechanism is switched off by its key alone, and another congestion control leaves out what is not its own.
+//! To change a preset, change its file; `roamsim schema` prints its settings, `roamsim explain --preset` also
+//! their sources, and what other congestion controls change.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use roamsim_protocols::tcp::Variant;
 use serde_json::{Value as Json, json};
 
 use crate::diagnostics::Problems;
-use crate::tree::{New, Node, Table, Tree, Value};
+use crate::tree::{New, Node, Table, Tree, Value, from_toml};
 
 /// The presets by name, as TOML with a source beside each setting. Their first lines say what they are.
 pub const STACKS: [(&str, &str); 3] = [
@@ -48,12 +50,16 @@ pub(crate) fn apply(tree: &mut Tree) {
         // What is wrong with a setting of the preset beside one of the scenario's is shown where the preset
         // is named.
         let (place, name) = (stack.place(), name.to_owned());
-        let settings: &Vec<New> = read.entry(name).or_insert_with_key(|name| built(tree, name));
+        let settings: &Vec<New> = read.entry(name.clone()).or_insert_with_key(|name| built(tree, name));
         let Some(own) = tree.node(transport).table() else { continue };
         let filled_in = settings.iter().filter(|setting| {
-            own.entries().all(|entry| !entry.has_key_of(setting)) && !is_ruled_out(tree.key_of(setting), own)
+            own.entries().all(|entry| !entry.has_key_of(setting))
+                && !is_ruled_out(&name, tree.key_of(setting), own)
         });
-        let filled_in: Vec<_> = filled_in.map(|setting| setting.all_at(place)).collect();
+        let mut filled_in: Vec<_> = filled_in.map(|setting| setting.all_at(place)).collect();
+        if has_control(own, "dctcp") && own.get("ecn").is_none() {
+            filled_in.push(tree.under("ecn", place, New::boolean(true)).at(place));
+        }
         tree.add(transport, filled_in);
     }
 }
@@ -73,28 +79,35 @@ fn built(tree: &mut Tree, name: &str) -> Vec<New> {
     table.map(|table| tree.entries_of(table)).unwrap_or_default()
 }
 
+/// Whether transports with such settings of their own have this congestion control.
+fn has_control(own: Table<'_>, control: &str) -> bool {
+    ["variant", "congestion_control"].iter().any(|key| own.get(key).and_then(Node::text) == Some(control))
+}
+
 /// Whether a setting of a preset needs what the transport's own settings turn off or replace.
-fn is_ruled_out(key: &str, own: Table<'_>) -> bool {
+fn is_ruled_out(stack: &str, key: &str, own: Table<'_>) -> bool {
     let is_off = |key: &str| matches!(own.get(key).map(Node::value), Some(Value::Boolean(false)));
     let text = |key: &str| own.get(key).and_then(Node::text).unwrap_or_default();
     let variant = text("variant");
-    let has_bbr = variant == "bbr" || text("congestion_control") == "bbr";
+    let has_bbr = has_control(own, "bbr");
+    let has_cubic = matches!(variant, "" | "cubic") && matches!(text("congestion_control"), "" | "cubic");
     let without_sack = is_off("sack") || matches!(variant, "tahoe" | "reno" | "newreno" | "vegas");
+    // Linux has HyStart in CUBIC alone (net/ipv4/tcp_cubic.c).
+    let without_hystart = variant == "vegas" || has_bbr || stack == "linux" && !has_cubic;
     match key {
         "sack" => without_sack,
         "rack" => without_sack && !has_bbr,
         "tail_loss_probe" | "frto" | "undo" => (without_sack || is_off("rack")) && !has_bbr,
         "prr" => without_sack || has_bbr,
-        "hystart" => variant == "vegas" || has_bbr,
-        "hystart_rules" => variant == "vegas" || has_bbr || is_off("hystart"),
+        "hystart" => without_hystart,
+        "hystart_rules" => without_hystart || is_off("hystart"),
         "window_validation" => has_bbr,
         "nagle_rules" => is_off("nagle"),
-        "cubic_rules" => {
-            !matches!(variant, "" | "cubic") || !matches!(text("congestion_control"), "" | "cubic")
-        }
+        "cubic_rules" => !has_cubic,
         // A class in Python counts by itself.
         "byte_counting_limit" => has_bbr || text("congestion_control").contains('@'),
-        "ecn" => has_bbr,
+        // DCTCP asks for it (TCP_CONG_NEEDS_ECN of Linux, RFC 8257).
+        "ecn" => has_bbr || has_control(own, "dctcp"),
         "limited_transmit" => variant == "tahoe",
         "delayed_ack_rules" => is_off("delayed_ack") || own.get("delayed_ack_count").is_some(),
         "delayed_ack_count" => is_off("delayed_ack") || text("delayed_ack_rules") == "linux",
@@ -102,8 +115,27 @@ fn is_ruled_out(key: &str, own: Table<'_>) -> bool {
         "receive_window" => is_off("window_scaling"),
         // As with SO_RCVBUF, a size that is set does not tune itself.
         "initial_receive_window" => is_off("window_scaling") || own.get("receive_window").is_some(),
+        // As with SO_SNDBUF.
+        "initial_send_buffer" => own.get("send_buffer").is_some(),
         _ => false,
     }
+}
+
+/// What other congestion controls change of a preset: each with the keys that it leaves out, and the setting
+/// that it has instead.
+pub fn exceptions(name: &str) -> Vec<(&'static str, Vec<&'static str>, &'static str)> {
+    let of = |control: &'static str| {
+        let text = format!("variant = \"{control}\"");
+        let tree = from_toml(&text, 0, &mut Problems::default())?;
+        let own = tree.root().table()?;
+        let keys: Vec<_> = settings(name)
+            .map(|(key, ..)| key)
+            .filter(|key| *key != "variant" && is_ruled_out(name, key, own))
+            .collect();
+        let instead = if control == "dctcp" { "ecn = true" } else { "" };
+        Some((control, keys, instead))
+    };
+    Variant::NAMES.iter().filter_map(|control| of(control)).filter(|(_, keys, _)| !keys.is_empty()).collect()
 }
 
 /// Prints each preset's settings behind what the model says of it.
@@ -123,6 +155,22 @@ pub(crate) fn print_in_full(schema: &mut schemars::Schema) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_preset_leaves_out_what_is_not_of_the_congestion_control() {
+        let of = |stack: &str, control: &str| {
+            let found = exceptions(stack).into_iter().find(|(name, ..)| *name == control);
+            found.map(|(_, keys, instead)| (keys, instead)).unwrap_or_default()
+        };
+        let of_cubic = vec!["cubic_rules", "hystart", "hystart_rules"];
+        assert_eq!(of("linux", "cubic"), (vec![], ""));
+        assert_eq!(of("linux", "sack"), (of_cubic.clone(), ""));
+        assert_eq!(of("linux", "dctcp"), ([of_cubic, vec!["ecn"]].concat(), "ecn = true"));
+        let of_bbr = of("linux", "bbr").0;
+        assert!(["prr", "hystart", "window_validation"].iter().all(|key| of_bbr.contains(key)));
+        // HyStart++ is for any slow start (RFC 9406).
+        assert_eq!(of("rfc", "sack").0, ["cubic_rules"]);
+    }
 
     #[test]
     fn every_setting_of_a_preset_has_a_source_and_is_read_as_it_stands() {

@@ -1,3 +1,5 @@
+mod cases;
+
 use super::*;
 use crate::tcp::congestion::VegasThresholds;
 use crate::tcp::sent::RateSample;
