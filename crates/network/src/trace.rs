@@ -37,8 +37,8 @@ kinds! {
     samples: {
         /// cwnd and ssthresh of every TCP and SCTP sender, when they change.
         cwnd,
-        /// Every RTT measured by a TCP or SCTP sender; smoothed RTT, RTO and RACK's reordering window, when they
-        /// change.
+        /// Every RTT measured by a TCP or SCTP sender; smoothed RTT, RTO and RACK's reordering window, when
+        /// they change.
         rtt,
         /// Octets in flight of every TCP sender and endpoint of another crate, when they change.
         in_flight,

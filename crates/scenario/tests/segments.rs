@@ -176,8 +176,8 @@ fn rates_flight_and_states_of_a_sender_are_recorded() {
     let rate = of("pacing_rate")[0].1;
     let expected = 8.0 * 2.0 * 10_000.0 / of("srtt")[0].1;
     assert!((rate / expected - 1.0).abs() < 1e-3, "{rate} bit/s and not {expected}");
-    // The first ACK of data tells of 1000 B in a round trip, 8 x (1040 + 40) / 1e6 s and 100 ms. The path carries
-    // 1 Mb/s, of which 1000 in 1040 octets are data: nothing is delivered faster.
+    // The first ACK of data tells of 1000 B in a round trip, 8 x (1040 + 40) / 1e6 s and 100 ms. The path
+    // carries 1 Mb/s, of which 1000 in 1040 octets are data: nothing is delivered faster.
     let (rtt, delivered) = (0.108_64, of("delivery_rate"));
     assert!((delivered[0].1 * rtt / 8000.0 - 1.0).abs() < 1e-3, "{delivered:?}, {rtt} s");
     assert!(delivered.iter().all(|sample| sample.1 <= 1e6 * 1000.0 / 1040.0), "{delivered:?}");

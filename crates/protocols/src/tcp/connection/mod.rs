@@ -506,8 +506,8 @@ impl Connection {
         self.sender.congestion.pacing_rate_bytes_per_s()
     }
 
-    /// The rate at which data is paced, in octets a second: the congestion control's, or the window's over the
-    /// round trip; `None` where nothing is paced, or no round trip measured.
+    /// The rate at which data is paced, in octets a second: the congestion control's, or the window's over
+    /// the round trip; `None` where nothing is paced, or no round trip measured.
     pub fn paced_bytes_per_s(&self) -> Option<u64> {
         self.sender.paced_bytes_per_s()
     }
