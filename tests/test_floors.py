@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import graphlib
 import re
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -398,3 +399,18 @@ def test_rust_tests_are_marked_as_tests(tmp_path: Path) -> None:
     for name in ("roaming.rs", "tests/roaming.rs", "tests.rs"):
         (source / name).write_text("#[test]\nfn roams() {}\n")
     assert unmarked(tmp_path) == ["network/src/roaming.rs"]
+
+
+def test_kept_runs_are_told_apart_by_every_crate_that_they_go_through() -> None:
+    """A crate that `build.rs` leaves out may change, and runs of the old one would be reused."""
+    digested = re.search(r"const CRATES: .* = \[(.*)\];", (ROOT / "crates/python/build.rs").read_text())
+    assert digested
+    passed: set[str] = set()
+    following = ["scenario"]
+    while following:
+        crate = following.pop()
+        passed.add(crate)
+        manifest = tomllib.loads((ROOT / "crates" / crate / "Cargo.toml").read_text())
+        own = [name.removeprefix("roamsim-") for name in manifest["dependencies"] if name.startswith("roamsim-")]
+        following += [name for name in own if name not in passed]
+    assert set(re.findall(r'"(\w+)"', digested[1])) == passed | {"python"}

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// The crates that a run goes through, and this one, beside each other in `crates`.
-const CRATES: [&str; 5] = ["engine", "network", "protocols", "python", "scenario"];
+const CRATES: [&str; 6] = ["engine", "network", "protocols", "python", "quic", "scenario"];
 
 fn main() {
     let root = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../..");
