@@ -62,6 +62,20 @@ def test_mih_messages_are_dissected_with_their_fields(tmp_path: Path) -> None:
     assert 30 <= number[2, 3, 6, 0, 1, 27] <= 2 * 90
 
 
+@pytest.mark.parametrize(
+    ("ip", "fragment"), [("ipv4", "ip.flags.mf == 1 || ip.frag_offset > 0"), ("ipv6", "ipv6.fraghdr")]
+)
+def test_fragments_are_put_together_again(tmp_path: Path, ip: str, fragment: str) -> None:
+    """RFC 791 section 3.2, RFC 8200 section 4.5: a message of 5000 B takes four packets."""
+    settings: dict[str, Any] = {"scenario.ip": ip, "signalling.indications.message_size": "5000B"}
+    settings |= {"signalling.indications.stop": "20s", "link.path.loss.probability": 0.0}
+    file = capture(tmp_path, ROOT / "examples" / "mih-indications.toml", **settings)
+    whole = tshark(file, "-Y", "udp.length == 5008 && udp.checksum.status == 1").splitlines()
+    assert len(whole) > 30
+    assert len(tshark(file, "-Y", fragment).splitlines()) == 4 * len(whole)
+    assert tshark(file, "-Y", "_ws.malformed || ip.checksum.status == 0 || udp.checksum.status == 0") == ""
+
+
 def test_link_events_are_dissected_as_indications_of_links_in_their_cells(tmp_path: Path) -> None:
     file = capture(tmp_path, ROOT / "examples" / "link-events.toml", **{"scenario.duration": "60s"})
     assert tshark(file, "-Y", "_ws.malformed || _ws.expert.severity == error || udp.checksum.status == 0") == ""

@@ -2680,9 +2680,16 @@ class Flow(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class UdpTransport(Table):
-    """The User Datagram Protocol (RFC 768). It has no settings."""
+    """The User Datagram Protocol (RFC 768).
+
+    Attributes:
+        reassembly_timeout: How long the receiver keeps a datagram whose fragments are incomplete. Default: RFC
+            8200 section 4.5, and the lower limit of RFC 1122 section 3.3.2. Without it: "60s".
+    """
 
     fixed: ClassVar[dict[str, object]] = {"protocol": "udp"}
+
+    reassembly_timeout: Duration | None = None
 
 
 @dataclass(kw_only=True, slots=True, repr=False)

@@ -45,7 +45,7 @@ const UDP_LITE: u8 = 136;
 /// IPv6 extension headers that a packet may have before its transport (RFC 8200 section 4).
 const HOP_BY_HOP: u8 = 0;
 const ROUTING: u8 = 43;
-const FRAGMENT: u8 = 44;
+pub(crate) const FRAGMENT: u8 = 44;
 const AUTHENTICATION: u8 = 51;
 const DESTINATION_OPTIONS: u8 = 60;
 

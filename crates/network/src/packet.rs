@@ -1,8 +1,9 @@
 //! Packets: structured headers and lengths, without payload bytes. A packet is owned by where it is. One from
 //! outside ([`crate::octets`]) is its octets.
 //!
-//! Not modelled: IPv6 extension headers, IPv4 options and fragmentation, hop limits (routes have no loops). A
-//! packet in a tunnel has the outer header's addresses as its own, so that routing does not know of tunnels.
+//! Not modelled: IPv6 extension headers but that of fragments, IPv4 options, fragmentation by routers, hop
+//! limits (routes have no loops). A packet in a tunnel has the outer header's addresses as its own, so that
+//! routing does not know of tunnels.
 
 use crate::ends::SocketId;
 pub use crate::octets::IpVersion;
@@ -106,6 +107,32 @@ impl Icmp {
     }
 }
 
+/// A part of a UDP datagram that its source has cut (RFC 791 section 3.2, RFC 8200 section 4.5).
+#[derive(Clone, Debug)]
+pub struct Fragment {
+    /// The same in all fragments of a datagram, and in no others of the run: the number of the first one's
+    /// packet.
+    pub identification: u64,
+    /// Where it begins in the datagram, whose first octet is that of the UDP header.
+    pub offset_bytes: u32,
+    /// Its octets of the datagram.
+    pub bytes: u32,
+    /// The datagram.
+    pub datagram: Datagram,
+    /// The message that the datagram carries.
+    pub message: Message,
+}
+
+impl Fragment {
+    /// Octets of the fragment header of IPv6; IPv4 has its fields in every header.
+    pub const HEADER_BYTES: u32 = 8;
+
+    /// Whether others come behind it.
+    pub fn more_fragments(&self) -> bool {
+        self.offset_bytes + self.bytes < self.datagram.total_bytes()
+    }
+}
+
 /// What IP carries.
 #[derive(Clone, Debug)]
 pub enum Pdu {
@@ -113,6 +140,8 @@ pub enum Pdu {
     Tcp(Segment),
     /// A UDP datagram and its message.
     Udp(Datagram, Message),
+    /// A part of one that is larger than a packet of its path.
+    Fragment(Box<Fragment>),
     /// An SCTP packet. Its messages are known by their TSNs to the two sockets.
     Sctp(sctp::Packet),
     /// An ICMP message.
@@ -126,7 +155,7 @@ impl Pdu {
     pub fn protocol(&self) -> u8 {
         match self {
             Pdu::Tcp(_) => octets::TCP,
-            Pdu::Udp(..) => octets::UDP,
+            Pdu::Udp(..) | Pdu::Fragment(_) => octets::UDP,
             Pdu::Sctp(_) => octets::SCTP,
             Pdu::Icmp(_) => octets::ICMP,
             Pdu::Octets(octets) => octets.protocol(),
@@ -215,7 +244,7 @@ impl Packet {
             Pdu::Tcp(_) => Some(SocketId::Tcp(self.socket)),
             Pdu::Udp(_, Message::MobileIp(_)) | Pdu::Icmp(_) => None,
             Pdu::Octets(_) => (self.socket != NO_SOCKET).then_some(SocketId::Open(self.socket)),
-            Pdu::Udp(..) => Some(SocketId::Udp(self.socket)),
+            Pdu::Udp(..) | Pdu::Fragment(_) => Some(SocketId::Udp(self.socket)),
             Pdu::Sctp(_) => Some(SocketId::Sctp(self.socket)),
         }
     }
@@ -235,6 +264,8 @@ impl Packet {
             | Pdu::Udp(_, Message::Application(_) | Message::Http(_) | Message::NoHttp | Message::Mih(_)) => {
                 !self.is_broadcast()
             }
+            // Only flows and signalling have messages that are too large for a packet.
+            Pdu::Fragment(_) => true,
             Pdu::Sctp(packet) => !matches!(
                 packet.chunks.first(),
                 Some(
@@ -268,9 +299,8 @@ impl Packet {
         match &self.pdu {
             Pdu::Tcp(segment) => segment.payload_bytes > 0,
             Pdu::Sctp(packet) => packet.data().next().is_some(),
-            Pdu::Udp(_, Message::Application(_) | Message::Http(_) | Message::NoHttp | Message::Mih(_)) => {
-                true
-            }
+            Pdu::Udp(_, Message::Application(_) | Message::Http(_) | Message::NoHttp | Message::Mih(_))
+            | Pdu::Fragment(_) => true,
             Pdu::Udp(_, Message::MobileIp(_) | Message::Redirection(_)) | Pdu::Icmp(_) => false,
             Pdu::Octets(octets) => octets.has_data(),
         }

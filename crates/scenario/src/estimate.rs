@@ -17,6 +17,7 @@ use crate::application::model::{Application, Pace};
 use crate::application::{transfers, video};
 use crate::build;
 use crate::distribution::model::{SizeDistribution, TimeDistribution};
+use crate::general::IpVersion;
 use crate::node::by_name::NodesByName;
 use crate::scenario::Scenario;
 use crate::transport::quic::model::Quic;
@@ -25,6 +26,7 @@ use crate::transport::tcp::model::Tcp;
 use crate::transport::{Transport, Udp};
 use roamsim_engine::{Span, Time};
 use roamsim_network::distribution::bounded_pareto_mean;
+use roamsim_network::packet::Fragment;
 use roamsim_network::topology::Topology;
 use roamsim_network::trace::Trace;
 use roamsim_protocols::Address;
@@ -176,7 +178,6 @@ impl Scenario {
             let stop = stop.map_or(end, |stop| stop.min(end));
             stop.since(Time::ZERO + mean_span(start)).as_secs_f64()
         };
-        let datagram_bytes = (Udp::HEADER_BYTES + self.general.ip.header_bytes()) as f64;
         let mut streams = Vec::new();
         for flow in &self.flows {
             let directions = [(&flow.from, &flow.to), (&flow.to, &flow.from)];
@@ -189,7 +190,8 @@ impl Scenario {
                 let greedy = matches!(flow.application, Application::Bulk(_)) && !over_udp;
                 let (packets_per_s, bytes) = match (&*flow.transport, paced) {
                     (Transport::Udp(_), Some((messages_per_s, payload_bytes))) => {
-                        (messages_per_s, payload_bytes + datagram_bytes)
+                        let (packets, bytes) = self.datagram(ways, &way, payload_bytes);
+                        (packets * messages_per_s, bytes)
                     }
                     (transport, paced) if greedy || paced.is_some() => {
                         let Some(full) = self.full_speed(ways, &way, transport) else { continue };
@@ -208,10 +210,12 @@ impl Scenario {
             let (Some(interval), Some(size)) = (&entry.interval, &entry.message_size) else { continue };
             let interval_s = mean_span(interval).as_secs_f64();
             if interval_s > 0.0 {
+                let way = ways.way(&entry.from, &entry.to);
+                let (packets, bytes) = self.datagram(ways, &way, mean_bytes(size));
                 streams.push(Stream {
-                    way: ways.way(&entry.from, &entry.to),
-                    packets_per_s: 1.0 / interval_s,
-                    bytes: mean_bytes(size) + datagram_bytes,
+                    way,
+                    packets_per_s: packets / interval_s,
+                    bytes,
                     messages_per_s: 1.0 / interval_s,
                     active_s: active_s(&entry.start, entry.stop),
                     elastic: false,
@@ -219,6 +223,25 @@ impl Scenario {
             }
         }
         streams
+    }
+
+    /// The packets that a datagram with that payload makes on its way, and their mean size: more than one
+    /// where it is cut into fragments.
+    fn datagram(&self, ways: &Ways<'_>, way: &[u32], payload_bytes: f64) -> (f64, f64) {
+        let ip_bytes = self.general.ip.header_bytes() as f64;
+        let datagram_bytes = payload_bytes + Udp::HEADER_BYTES as f64;
+        let mtu_bytes = way.iter().map(|&interface| ways.access(interface).mtu_bytes()).min();
+        match mtu_bytes.map(|mtu_bytes| mtu_bytes as f64 - ip_bytes) {
+            Some(room_bytes) if datagram_bytes > room_bytes => {
+                let header_bytes = match self.general.ip {
+                    IpVersion::Ipv4 => 0.0,
+                    IpVersion::Ipv6 => Fragment::HEADER_BYTES.into(),
+                };
+                let packets = (datagram_bytes / (room_bytes - header_bytes).max(1.0)).ceil();
+                (packets, datagram_bytes / packets + ip_bytes + header_bytes)
+            }
+            _ => (1.0, datagram_bytes + ip_bytes),
+        }
     }
 
     /// A greedy stream at its fastest; `None` where an access on its way does not carry the same at all

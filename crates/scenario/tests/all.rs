@@ -18,6 +18,7 @@ mod dect;
 mod determinism;
 mod diagnostics;
 mod examples;
+mod fragments;
 mod handover_flows;
 mod handover_keys;
 mod l4s;

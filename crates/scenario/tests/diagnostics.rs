@@ -145,7 +145,7 @@ reports! {
     video_trace_with_keys_of_a_terse_one: "application = { kind = \"cbr\", packet_size = \"172B\", interval = \"20ms\" }" => "application = { kind = \"video\", trace = \"tests/files/film.txt\", frame_interval = \"40ms\", group_of_pictures = \"IBBP\", packet_size = \"1kB\" }";
     video_group_malformed: "application = { kind = \"cbr\", packet_size = \"172B\", interval = \"20ms\" }" => "application = { kind = \"video\", content = \"500\\n600\", group_of_pictures = \"PBB\", packet_size = \"1kB\" }";
     video_in_tiny_packets: "application = { kind = \"cbr\", packet_size = \"172B\", interval = \"20ms\" }" => "application = { kind = \"video\", content = \"500\\n60000\", packet_size = \"5B\", playout_delay = \"0s\" }";
-    video_packets_above_the_mtu: "application = { kind = \"cbr\", packet_size = \"172B\", interval = \"20ms\" }" => "application = { kind = \"video\", film = \"star_wars_iv_high\", packet_size = \"2000B\" }";
+    video_packets_above_a_datagram: "application = { kind = \"cbr\", packet_size = \"172B\", interval = \"20ms\" }" => "application = { kind = \"video\", film = \"star_wars_iv_high\", packet_size = \"70kB\" }";
     pareto_without_a_mean: "application = { kind = \"cbr\", packet_size = \"172B\", interval = \"20ms\" }" => "application = { kind = \"on_off\", packet_size = \"172B\", rate = \"1Mb/s\", on = { distribution = \"pareto\", mean = \"1s\", shape = 1 }, off = \"1s\" }";
     probability_above_one: "probability = 0.01" => "probability = 1.2";
     scenario_name_that_moves_a_terminal: "name = \"example\"" => "name = \"an \\u001b[2Jexample\"";
@@ -232,7 +232,7 @@ reports! {
     no_route: "to = \"phone\"" => "to = \"island\"";
     bulk_over_udp: "transport = { protocol = \"tcp\", min_rto = \"200ms\" }" => "transport = { protocol = \"udp\" }";
     both_ways_of_request_and_response: "application = { kind = \"cbr\", packet_size = \"172B\", interval = \"20ms\" }" => "application = { kind = \"request_response\", request_size = \"100B\", response_size = \"100B\" }\nbidirectional = true";
-    message_above_mtu: "message_size = \"200B\"" => "message_size = \"1500B\"";
+    message_above_a_datagram: "message_size = \"200B\"" => "message_size = \"65540B\"";
     message_too_small: "message_size = \"200B\"" => "message_size = { distribution = \"uniform\", min = \"10B\", max = \"200B\" }";
     start_after_the_end: "start = \"0s\"" => "start = \"60s\"";
     loss_twice: "loss = { from = \"server\", model = \"bernoulli\", probability = 0.01 }" => "loss = [\n  { model = \"bernoulli\", probability = 0.01 },\n  { from = \"phone\", model = \"bernoulli\", probability = 0.02 },\n]";
@@ -428,8 +428,8 @@ fn what_would_have_no_effect_is_refused() {
             ),
             (
                 "packet_size = \"172B\"",
-                "packet_size = { distribution = \"exponential\", mean = \"500B\", max = \"2kB\" }",
-                "this makes an IP packet of 2048 B",
+                "packet_size = { distribution = \"exponential\", mean = \"500B\", max = \"70kB\" }",
+                "a UDP datagram carries 65527 B at most",
             ),
             (
                 "transport = { protocol = \"udp\" }\napplication = { kind = \"cbr\", packet_size = \"172B\", interval = \"20ms\" }",

@@ -1,6 +1,6 @@
 //! Link events, end to end: what links say, and what a remote MIH user hears of it.
 
-use crate::outcome::{self, floats, texts};
+use crate::outcome::{self, floats, integers, texts};
 use crate::refusal;
 use roamsim_scenario::run::{Options, Outcome, Trace, run};
 use roamsim_scenario::{Format, Scenario};
@@ -74,7 +74,7 @@ fn who_subscribes_to_them_hears_of_detected_links_and_of_each_beacon() {
 }
 
 #[test]
-fn links_that_do_not_fit_into_their_registration_are_refused() {
+fn a_registration_that_exceeds_a_packet_is_fragmented() {
     let mut text = "[scenario]\nname = \"star\"\nduration = \"1s\"\n".to_owned();
     let with_nodes = |text: &mut String, names: &mut dyn Iterator<Item = String>| {
         names.for_each(|name| *text += &format!("[[node]]\nname = \"{name}\"\n"));
@@ -92,8 +92,8 @@ fn links_that_do_not_fit_into_their_registration_are_refused() {
     text += "[[signalling]]\nname = \"events\"\nkind = \"link_events\"\nfrom = \"center\"\nto = \"user\"\n";
     // Header 8, MIHF IDs 9 and 7, type and length 1 + 2 of a list of 2 + 130 * 11 octets, code 3: 1462, with
     // UDP and IPv6 1510.
-    let report = refusal::refuse(&(text.clone() + "transport = { protocol = \"udp\" }\n"));
-    assert!(report.contains("registers its 130 links in one message, an IP packet of"), "{report}");
+    let over_udp = outcome(&(text.clone() + "transport = { protocol = \"udp\" }\n"));
+    assert_eq!(integers(&over_udp, "fragmentation", "fragmented_datagrams"), [1]);
     outcome(&(text + "transport = { protocol = \"tcp\" }\n"));
 }
 

@@ -148,6 +148,13 @@ class Named:
         return self._named("send_buffers")
 
     @property
+    def fragmentation(self) -> polars.DataFrame:
+        """One row per sender whose UDP datagrams IP cut into fragments, over the whole run; only where there is
+        one.
+        """
+        return self._named("fragmentation")
+
+    @property
     def marks(self) -> polars.DataFrame:
         """One row per direction of a link whose queue marked packets; only where a flow has Explicit Congestion
         Notification.

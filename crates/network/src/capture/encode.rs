@@ -2,8 +2,8 @@
 //!
 //! Addresses are chosen, or from the documentation prefix 2001:db8::/32 (RFC 3849) or 10.0.0.0/8 (RFC 1918).
 
-use crate::octets::{UDP, set_class};
-use crate::packet::{Icmp, IpVersion, Packet, PacketId, Pdu};
+use crate::octets::{FRAGMENT, UDP, set_class};
+use crate::packet::{Fragment, Icmp, IpVersion, Packet, PacketId, Pdu};
 use crate::traffic_class::TrafficClass;
 use roamsim_protocols::checksum::Sum;
 use roamsim_protocols::mobile_ip::AgentSolicitation;
@@ -62,6 +62,7 @@ pub fn packet(form: Form<'_>, packet: &Packet, payload: &[u8]) -> Vec<u8> {
             octets
         }
         Pdu::Udp(datagram, _) => datagram.encode(pseudo_header, payload),
+        Pdu::Fragment(fragment) => return self::fragment(form, packet, fragment, payload),
         // Its checksum covers no pseudo header (RFC 9260 6.8).
         Pdu::Sctp(packet) => {
             let mut octets = Vec::new();
@@ -77,6 +78,39 @@ pub fn packet(form: Form<'_>, packet: &Packet, payload: &[u8]) -> Vec<u8> {
     let of_packet = (packet.id, packet.traffic_class);
     let mut octets = header(ip, [source, destination], (protocol, hop_limit), of_packet, transport.len());
     octets.extend(transport);
+    octets
+}
+
+/// The octets of a fragment; `payload` is that of the whole datagram.
+fn fragment(form: Form<'_>, packet: &Packet, fragment: &Fragment, payload: &[u8]) -> Vec<u8> {
+    let mut rooms = [[0; 16]; 2];
+    let [of_source, of_destination] = &mut rooms;
+    let source = address_octets(form, packet.source, of_source);
+    let destination = address_octets(form, packet.destination, of_destination);
+    let length = fragment.datagram.total_bytes();
+    let pseudo_header = Sum::from(length).with(source).with(destination).with(&[0, UDP]);
+    let whole = fragment.datagram.encode(pseudo_header, payload);
+    let part = &whole[fragment.offset_bytes as usize..][..fragment.bytes as usize];
+    // Offsets count eight octets (RFC 791 section 3.1, RFC 8200 section 4.5).
+    let (eights, more) = ((fragment.offset_bytes / 8) as u16, fragment.more_fragments());
+    let (next_header, fragment_header) = match form.0 {
+        IpVersion::V4 => (UDP, Vec::new()),
+        IpVersion::V6 => {
+            let fields = (eights << 3 | u16::from(more)).to_be_bytes();
+            let identification = (fragment.identification as u32).to_be_bytes();
+            (FRAGMENT, [&[UDP, 0][..], &fields, &identification].concat())
+        }
+    };
+    let of_packet = (PacketId(fragment.identification), packet.traffic_class);
+    let carried_bytes = fragment_header.len() + part.len();
+    let mut octets =
+        header(form.0, [source, destination], (next_header, HOP_LIMIT), of_packet, carried_bytes);
+    if form.0 == IpVersion::V4 {
+        octets[6..8].copy_from_slice(&(u16::from(more) << 13 | eights).to_be_bytes());
+        set_class(form.0, &mut octets, packet.traffic_class); // for the checksum
+    }
+    octets.extend(fragment_header);
+    octets.extend(part);
     octets
 }
 

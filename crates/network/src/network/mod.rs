@@ -157,6 +157,8 @@ pub(crate) struct Account {
     socket: u32,
     is_segment: bool,
     is_datagram_of_a_flow: bool,
+    /// The identification of the datagram that it is a fragment of.
+    fragment_of: Option<u64>,
     /// The socket that a packet with data of an application is for.
     data_for: Option<SocketId>,
 }
@@ -168,11 +170,17 @@ impl Account {
         if packet.is_datagram_of_a_flow() {
             // As it would be below, by one look at what it carries: of each that a station sends.
             let data_for = (!is_broadcast).then_some(SocketId::Udp(socket));
-            return Account { bytes, socket, is_segment: false, is_datagram_of_a_flow: true, data_for };
+            let (is_segment, fragment_of) = (false, None);
+            return Account { bytes, socket, is_segment, is_datagram_of_a_flow: true, fragment_of, data_for };
         }
         let data_for = packet.socket_id().filter(|_| packet.carries_data() && !is_broadcast);
         let is_segment = matches!(packet.pdu, Pdu::Tcp(_));
-        Account { bytes, socket, is_segment, is_datagram_of_a_flow: false, data_for }
+        let fragment_of = match &packet.pdu {
+            Pdu::Fragment(fragment) => Some(fragment.identification),
+            _ => None,
+        };
+        let is_datagram_of_a_flow = fragment_of.is_some();
+        Account { bytes, socket, is_segment, is_datagram_of_a_flow, fragment_of, data_for }
     }
 }
 
@@ -207,8 +215,9 @@ pub struct Network {
     unroutable: BTreeMap<NodeId, BTreeMap<Carried, u64>>,
     /// The tunnels of Mobile IP.
     pub tunnels: Tunnels,
-    /// The sockets of datagrams that were dropped, for their applications' accounts; drained by the world.
-    pub(crate) lost_datagrams: Vec<u32>,
+    /// The sockets of datagrams that were dropped, for their applications' accounts; drained by the world. Of
+    /// a fragment also the identification.
+    pub(crate) lost_datagrams: Vec<(u32, Option<u64>)>,
     /// Those of the connections of transfers.
     pub(crate) dropped_segments: DroppedSegments,
     /// The sockets that packets with data were for that were dropped, where series are kept; drained by the
@@ -645,7 +654,7 @@ impl Network {
             self.dropped_segments.count(packet.socket);
         }
         if packet.is_datagram_of_a_flow {
-            self.lost_datagrams.push(packet.socket);
+            self.lost_datagrams.push((packet.socket, packet.fragment_of));
         }
     }
 

@@ -108,7 +108,8 @@ impl FqCodel {
         };
         let protocol = u64::from(packet.pdu.protocol());
         let ports = match &packet.pdu {
-            Pdu::Icmp(_) => (0, 0),
+            // Fragments have no ports, nor has the first one, so that all take the same queue.
+            Pdu::Icmp(_) | Pdu::Fragment(_) => (0, 0),
             Pdu::Tcp(segment) => (segment.source_port, segment.destination_port),
             Pdu::Udp(datagram, _) => (datagram.source_port, datagram.destination_port),
             Pdu::Sctp(sctp) => (sctp.source_port, sctp.destination_port),

@@ -3,6 +3,7 @@
 pub mod connections;
 pub(crate) mod describe;
 pub mod endpoint;
+mod fragments;
 pub mod open;
 pub mod sctp;
 pub mod tcp;
@@ -11,7 +12,7 @@ pub mod udp;
 pub use self::open::OpenSocket;
 pub use self::sctp::{SctpSocket, SctpUse};
 pub use self::tcp::TcpSocket;
-pub use self::udp::UdpSocket;
+pub use self::udp::{UdpPath, UdpSocket};
 pub use crate::ends::SocketId;
 
 pub(crate) use self::sctp::Follows;

@@ -460,13 +460,25 @@ impl World {
         }
     }
 
-    /// The segments of a connection fit to the path between its present addresses.
+    /// The segments of a connection, or the datagrams of a socket of UDP, fit to the path between its present
+    /// addresses.
     pub(super) fn fit_to_path(&mut self, socket: SocketId) {
-        let SocketId::Tcp(number) = socket else { return };
-        let socket = &mut self.tcp[number as usize];
-        if let Some(mtu_bytes) = self.network.topology.path_mtu(socket.local, socket.remote) {
-            let headers = self.network.ip.header_bytes() + segment::HEADER_BYTES;
-            socket.connection.set_path_mss(mtu_bytes.saturating_sub(headers));
+        let topology = &self.network.topology;
+        match socket {
+            SocketId::Tcp(number) => {
+                let socket = &mut self.tcp[number as usize];
+                if let Some(mtu_bytes) = topology.path_mtu(socket.local, socket.remote) {
+                    let headers = self.network.ip.header_bytes() + segment::HEADER_BYTES;
+                    socket.connection.set_path_mss(mtu_bytes.saturating_sub(headers));
+                }
+            }
+            SocketId::Udp(number) => {
+                let socket = &mut self.udp[number as usize];
+                if let Some(mtu_bytes) = topology.path_mtu(socket.local, socket.remote) {
+                    socket.set_path_mtu(mtu_bytes);
+                }
+            }
+            SocketId::Sctp(_) | SocketId::Open(_) => {}
         }
     }
 

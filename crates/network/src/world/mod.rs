@@ -237,7 +237,10 @@ impl World {
                 }
             }
         }
-        while let Some(socket) = self.network.lost_datagrams.pop() {
+        while let Some((socket, fragment_of)) = self.network.lost_datagrams.pop() {
+            if fragment_of.is_some_and(|datagram| !self.udp[socket as usize].lose_fragment(now, datagram)) {
+                continue; // another of its fragments was lost before
+            }
             // The socket that would have got the datagram, and its user, who misses it.
             if let User::FlowSink(flow)
             | User::FlowSource(flow)
@@ -330,7 +333,9 @@ impl World {
             Pdu::Udp(datagram, Message::MobileIp(message)) => {
                 self.mobile_ip().receive_registration(moment, &packet, *datagram, message);
             }
-            Pdu::Udp(..) => return self.receive_at(moment, SocketId::Udp(packet.socket), packet),
+            Pdu::Udp(..) | Pdu::Fragment(_) => {
+                return self.receive_at(moment, SocketId::Udp(packet.socket), packet);
+            }
             Pdu::Sctp(_) => return self.receive_at(moment, SocketId::Sctp(packet.socket), packet),
             Pdu::Octets(_) => return self.receive_at_endpoint(moment, packet),
             // Never here.
@@ -351,7 +356,7 @@ impl World {
     fn receive_broadcast(&mut self, moment: &mut Moment<'_>, packet: &Packet) {
         match &packet.pdu {
             // No transport listens for broadcasts.
-            Pdu::Tcp(_) | Pdu::Udp(..) | Pdu::Sctp(_) | Pdu::Octets(_) => {}
+            Pdu::Tcp(_) | Pdu::Udp(..) | Pdu::Fragment(_) | Pdu::Sctp(_) | Pdu::Octets(_) => {}
             Pdu::Icmp(icmp) => self.mobile_ip().receive_icmp(moment, packet, icmp),
         }
     }

@@ -14,10 +14,10 @@ use crate::selection::Scheme;
 use crate::socket::endpoint::Endpoint;
 use crate::socket::{
     Counts, Envelope, OpenSocket, SctpSocket, SctpUse, Socket, SocketEnd, SocketEvent, SocketId, TcpSocket,
-    Traffic, UdpSocket, User,
+    Traffic, UdpPath, UdpSocket, User,
 };
 use crate::topology::NodeId;
-use roamsim_engine::{Stream, Time};
+use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::mih::SessionId;
 use roamsim_protocols::{Address, sctp, tcp};
 use std::sync::Arc;
@@ -62,11 +62,14 @@ impl World {
         self.sctp = Vec::new();
     }
 
-    /// Adds a UDP association between two nodes, `None` where no route joins them.
-    pub fn add_udp(&mut self, a: SocketEnd, b: SocketEnd) -> Option<Association> {
+    /// Adds a UDP association between two nodes, `None` where no route joins them. IP keeps a datagram of
+    /// which fragments are missing for `reassembly_timeout`.
+    pub fn add_udp(&mut self, a: SocketEnd, b: SocketEnd, reassembly_timeout: Span) -> Option<Association> {
         let addresses = self.addresses(&a, &b)?;
         let first = self.udp.len() as u32;
-        self.udp.extend(UdpSocket::pair(first, [a, b], addresses));
+        let mtu_bytes = self.path_mtu((a.node, b.node));
+        let path = UdpPath { ip: self.network.ip, mtu_bytes, reassembly_timeout };
+        self.udp.extend(UdpSocket::pair(first, [a, b], addresses, path));
         Some(Association { source: SocketId::Udp(first), sink: SocketId::Udp(first + 1) })
     }
 
@@ -550,6 +553,12 @@ fn transmit_watched<S: Socket>(network: &mut Network, socket: &mut S, moment: &m
 
 /// Looked up, and used.
 impl World {
+    /// The ends of UDP that have cut datagrams into fragments, each with its peer.
+    pub fn fragmenting(&self) -> impl Iterator<Item = (SocketId, &UdpSocket, &UdpSocket)> {
+        let cut = (0_u32..).zip(&self.udp).filter(|(_, socket)| socket.fragmented() > 0);
+        cut.map(|(number, socket)| (SocketId::Udp(number), socket, &self.udp[socket.peer as usize]))
+    }
+
     pub(super) fn socket(&self, id: SocketId) -> &dyn Socket {
         match id {
             SocketId::Tcp(number) => &self.tcp[number as usize],

@@ -37,7 +37,7 @@ fn busy(stations: u32) -> World {
             SocketEnd { node, port: 1, user, traffic_class, address: None }
         };
         let ends = (end(node, User::FlowSource(flow)), end(access_point, User::FlowSink(flow)));
-        let association = world.add_udp(ends.0, ends.1).expect("a route joins them");
+        let association = world.add_udp(ends.0, ends.1, Span::from_secs(60)).expect("a route joins them");
         let activity = Activity { start: Time::ZERO, stop: Time::MAX };
         let interval = Distribution::Constant(1_000_000);
         let messages = Messages::new(activity, interval, Distribution::Constant(1000));

@@ -53,8 +53,7 @@ pub(crate) fn check(
         for (key, size) in application::sizes(&flow.application) {
             let steps = join(&steps, [key]);
             if check_size(&steps, &size, report) {
-                let on = (network, topology);
-                transport::check_message_size(&steps, &size, &flow.transport, ends, on, report);
+                transport::check_message_size(&steps, &size, &flow.transport, network, report);
             }
         }
     }

@@ -5,6 +5,7 @@ use super::policy::{policy, timers};
 use crate::builder::Builder;
 use crate::distribution::build::time_distribution;
 use crate::signalling::build::{Exchange, mihf_id, percent, signal_threshold};
+use crate::transport::Udp;
 use roamsim_engine::{Span, Time};
 use roamsim_network::World;
 use roamsim_network::handover::Membership;
@@ -255,6 +256,8 @@ fn correspondents(
             world.set_peer_address(sockets[1], first);
         }
     }
+    // Its messages are empty, and never fragmented.
+    let timeout = Udp::default().reassembly_timeout;
     for (at, correspondent) in (0..).zip(&mut found) {
         let targets = candidates.iter().map(|candidate| candidate.interface).chain([first]);
         for (candidate, interface) in (0..).zip(targets) {
@@ -267,7 +270,7 @@ fn correspondents(
             };
             let ends = (end(mobile_node, Some(interface)), end(correspondent.node, None));
             let association =
-                world.add_udp(ends.0, ends.1).expect("validation refuses flows without a route");
+                world.add_udp(ends.0, ends.1, timeout).expect("validation refuses flows without a route");
             correspondent.sockets.push([association.source, association.sink]);
         }
     }

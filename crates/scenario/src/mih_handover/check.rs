@@ -14,6 +14,7 @@ use crate::names::Names;
 use crate::report::{At, Key, Report, Step, join};
 use crate::signalling::check::{HEADER_BYTES, check_threshold, check_transactions, id_tlv_bytes};
 use crate::topology::Topology;
+use crate::transport::udp::check_datagram;
 use crate::transport::{Transport, check as transport};
 
 /// What handovers are checked against: each other, and the flows that they redirect.
@@ -313,7 +314,7 @@ fn check_points_of_service(
     }
     for (key, transport, sessions) in groups {
         check_sessions(&join(at, [key]), transport, &sessions, network, topology, report);
-        check_messages(at, entry, transport, &sessions, network, topology, report);
+        check_messages(at, entry, transport, &sessions, network, report);
     }
 }
 
@@ -359,27 +360,26 @@ fn check_sessions(
 }
 
 /// The messages of these sessions have room for the names of both ends, and over UDP for themselves in a
-/// packet; what is wrong is told of the first for which it is.
+/// datagram; what is wrong is told of the first for which it is.
 fn check_messages(
     at: &[Step],
     entry: &MihHandover,
     transport: &Transport,
     sessions: &[Session<'_>],
     network: &Network<'_>,
-    topology: &Topology,
     report: &mut Report<'_>,
 ) {
     let Some(bytes) = entry.message_bytes else { return };
     let steps = join(at, ["message_size"]);
     let before = report.count();
-    for Session { names, ends } in sessions {
+    for Session { names, .. } in sessions {
         let least_bytes = HEADER_BYTES + names.map(id_tlv_bytes).iter().sum::<u64>();
         if bytes < least_bytes {
             let [a, b] = names;
             let message = format!("an MIH message between \"{a}\" and \"{b}\" has at least {least_bytes} B");
             report.add(&steps, message, "write more, or leave `message_size` out");
         } else if matches!(transport, Transport::Udp(_)) {
-            transport::check_datagram(&steps, bytes, Some(*ends), network, topology, report);
+            check_datagram(&steps, bytes, network, report);
         }
         if report.count() > before {
             return;

@@ -15,8 +15,8 @@ use crate::signalling::model::{
 };
 use crate::timing::check_times;
 use crate::topology::Topology;
-use crate::transport::check::TooLarge;
 use crate::transport::quic::model::QuicMessages;
+use crate::transport::udp::check_datagram;
 use crate::transport::{Transport, check as transport};
 
 /// The fixed header (IEEE 802.21-2008 section 8.4.1).
@@ -57,7 +57,7 @@ pub(crate) fn check(
         if matches!(source.transport, Transport::Udp(_)) {
             let steps = join(&at, ["message_size"]);
             if let Some(size) = &source.message_size {
-                transport::check_datagram(&steps, size.max_bytes(), ends, network, topology, report);
+                check_datagram(&steps, size.max_bytes(), network, report);
             }
         }
         if let Some(interval) = &source.interval {
@@ -69,7 +69,7 @@ pub(crate) fn check(
         check_confidence(&at, source, report);
         check_commands(&at, source, network, report);
         if source.kind == SignallingKind::LinkEvents && matches!(source.transport, Transport::Udp(_)) {
-            check_registration(&at, source, ends, network, topology, report);
+            check_registration(&at, source, network, report);
         }
         check_distribution(&join(&at, ["processing_time"]), &source.processing_time, None, report);
         check_exchange(&at, source, report);
@@ -343,14 +343,7 @@ fn check_error_threshold(
 }
 
 /// Checks that the links of the origin fit into the one message that registers them.
-fn check_registration(
-    at: &[Step],
-    source: &Signalling,
-    ends: Option<(usize, usize)>,
-    network: &Network<'_>,
-    topology: &Topology,
-    report: &mut Report<'_>,
-) {
+fn check_registration(at: &[Step], source: &Signalling, network: &Network<'_>, report: &mut Report<'_>) {
     let pairs = network.accesses().flat_map(|entry| entry.access.pairs().into_iter().map(|pair| pair.nodes));
     let links = pairs.filter(|nodes| nodes.contains(&source.from.as_str())).count() as u64;
     // Of MIH_Register.request (IEEE 802.21-2008 annex L): link identifiers of 11 B each in a list in a TLV,
@@ -363,17 +356,7 @@ fn check_registration(
         + length_bytes(list_bytes)
         + list_bytes
         + REGISTER_CODE_TLV_BYTES;
-    if let Some(TooLarge { packet_bytes, mtu_bytes, .. }) =
-        transport::too_large_datagram(message_bytes, ends, network, topology)
-    {
-        let message = format!(
-            "\"{}\" registers its {links} links in one message, an IP packet of {packet_bytes} B, and the path \
-             carries {mtu_bytes} B at most",
-            source.from,
-        );
-        let help = "write transport = { protocol = \"tcp\" }, which cuts it into segments";
-        report.add(&join(at, ["transport"]), message, help);
-    }
+    check_datagram(&join(at, ["transport"]), message_bytes, network, report);
 }
 
 fn check_exchange(at: &[Step], source: &Signalling, report: &mut Report<'_>) {

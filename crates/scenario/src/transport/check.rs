@@ -1,7 +1,7 @@
 //! What is wrong with a transport, and with what an application hands to it.
 
 use super::quic::model::{Quic, QuicMessages};
-use super::{Transport, Udp, quic, sctp, tcp};
+use super::{Transport, quic, sctp, tcp, udp};
 use crate::access::Network;
 use crate::distribution::model::SizeDistribution;
 use crate::report::{Report, Step, join};
@@ -17,7 +17,7 @@ pub(crate) fn check(
     report: &mut Report<'_>,
 ) {
     match transport {
-        Transport::Udp(_) => {}
+        Transport::Udp(settings) => udp::check(at, settings, report),
         Transport::Tcp(tcp) => tcp::check::check(at, tcp, ends, network, topology, report),
         Transport::Sctp(sctp) => sctp::check::check(at, sctp, ends, network, topology, report),
         Transport::Quic(quic) => quic::check::check(at, quic, ends, network, topology, report),
@@ -49,17 +49,16 @@ pub(crate) fn check_stream(at: &[Step], transport: &Transport, report: &mut Repo
     }
 }
 
-/// Checks the size of messages of which each goes in one packet.
+/// Checks the size of messages of which each goes in one datagram.
 pub(crate) fn check_message_size(
     steps: &[Step],
     size: &SizeDistribution,
     transport: &Transport,
-    ends: Option<(usize, usize)>,
-    (network, topology): (&Network<'_>, &Topology),
+    network: &Network<'_>,
     report: &mut Report<'_>,
 ) {
     match transport {
-        Transport::Udp(_) => check_datagram(steps, size.max_bytes(), ends, network, topology, report),
+        Transport::Udp(_) => udp::check_datagram(steps, size.max_bytes(), network, report),
         Transport::Quic(quic) if quic.messages == QuicMessages::Datagrams => {
             let (least, most) = (Quic::MIN_DATAGRAM_FRAME_BYTES, Quic::MAX_DATAGRAM_FRAME_BYTES);
             if size.min_bytes() < least || size.max_bytes() > most {
@@ -70,55 +69,5 @@ pub(crate) fn check_message_size(
             }
         }
         Transport::Tcp(_) | Transport::Sctp(_) | Transport::Quic(_) => {}
-    }
-}
-
-/// A datagram that does not fit into a packet of its path.
-pub(crate) struct TooLarge {
-    pub packet_bytes: u64,
-    /// Of UDP and IP, in the packet.
-    pub header_bytes: u64,
-    /// The most that the path carries.
-    pub mtu_bytes: u64,
-}
-
-/// Whether payload of that size does not fit into one packet over UDP. An MTU that IP does not allow was
-/// reported where it stands.
-pub(crate) fn too_large_datagram(
-    payload_bytes: u64,
-    ends: Option<(usize, usize)>,
-    network: &Network<'_>,
-    topology: &Topology,
-) -> Option<TooLarge> {
-    let header_bytes = Udp::HEADER_BYTES + network.general.ip.header_bytes();
-    let packet_bytes = payload_bytes.saturating_add(header_bytes);
-    let mtu_bytes = topology.too_small_mtu(ends?, packet_bytes)?;
-    (mtu_bytes >= network.general.ip.minimum_mtu_bytes()).then_some(TooLarge {
-        packet_bytes,
-        header_bytes,
-        mtu_bytes,
-    })
-}
-
-/// Checks that payload of that size fits into one packet over UDP, where nothing is fragmented.
-pub(crate) fn check_datagram(
-    steps: &[Step],
-    payload_bytes: u64,
-    ends: Option<(usize, usize)>,
-    network: &Network<'_>,
-    topology: &Topology,
-    report: &mut Report<'_>,
-) {
-    if let Some(TooLarge { packet_bytes, header_bytes, mtu_bytes }) =
-        too_large_datagram(payload_bytes, ends, network, topology)
-    {
-        let message = format!(
-            "this makes an IP packet of {packet_bytes} B, and the path carries {mtu_bytes} B at most"
-        );
-        let help = format!(
-            "nothing is fragmented: write \"{}B\" or less, raise the `mtu` of the links, or use TCP or SCTP",
-            mtu_bytes.saturating_sub(header_bytes)
-        );
-        report.add(steps, message, help);
     }
 }

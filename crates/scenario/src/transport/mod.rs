@@ -5,6 +5,7 @@ mod path;
 pub mod quic;
 pub mod sctp;
 pub mod tcp;
+pub mod udp;
 
 use roamsim_engine::Stream;
 use roamsim_network::World;
@@ -18,13 +19,14 @@ use serde::Deserialize;
 use self::quic::model::{End, Quic, QuicMessages};
 use self::sctp::model::Sctp;
 use self::tcp::model::Tcp;
+pub use self::udp::Udp;
 
 /// A transport protocol with its settings.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename = "tag:protocol", rename_all = "snake_case")]
 #[schemars(rename = "Transport", tag = "protocol")]
 pub enum Transport {
-    /// The User Datagram Protocol (RFC 768). It has no settings.
+    /// The User Datagram Protocol (RFC 768).
     Udp(Udp),
     /// The Transmission Control Protocol (RFC 9293).
     Tcp(Tcp),
@@ -32,16 +34,6 @@ pub enum Transport {
     Sctp(Sctp),
     /// QUIC (RFC 9000), by the library quinn-proto.
     Quic(Box<Quic>),
-}
-
-/// The settings of UDP: none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Udp {}
-
-impl Udp {
-    /// Bytes of a UDP header (RFC 768).
-    pub const HEADER_BYTES: u64 = 8;
 }
 
 impl Tcp {
@@ -104,7 +96,7 @@ impl Transport {
         random: impl Fn(&str) -> [Stream; 2],
     ) -> Option<Association> {
         match self {
-            Transport::Udp(_) => world.add_udp(a, b),
+            Transport::Udp(settings) => world.add_udp(a, b, settings.reassembly_timeout),
             Transport::Tcp(settings) => {
                 let config = settings.machine(world, [a.node, b.node]);
                 let [of_a, of_b] = random("tcp");

@@ -255,7 +255,7 @@ impl Driving<'_> {
         let content_bytes = match &pdu {
             Pdu::Icmp(icmp) => icmp.bytes(),
             Pdu::Udp(datagram, _) => datagram.total_bytes(),
-            Pdu::Tcp(_) | Pdu::Sctp(_) | Pdu::Octets(_) => return,
+            Pdu::Tcp(_) | Pdu::Fragment(_) | Pdu::Sctp(_) | Pdu::Octets(_) => return,
         };
         let described = self.network.recorder.as_ref().is_some_and(|recorder| recorder.wants_details());
         let detail = described.then(|| {

@@ -1,0 +1,226 @@
+//! Fragmentation by the source and reassembly by the destination: IPv4 (RFC 791 section 3.2), IPv6 (RFC 8200
+//! section 4.5). A datagram that exceeds a packet of its path leaves in fragments.
+//!
+//! A host that knows the MTU of the path cuts so. Links and routers do not cut: they drop what exceeds them.
+//! Identifications do not repeat, so that fragments of different datagrams are never put together (RFC 4963),
+//! and memory for incomplete datagrams is not limited.
+
+use crate::packet::{Fragment, IpVersion, Message};
+use roamsim_engine::{Span, Time};
+use roamsim_protocols::udp::Datagram;
+use std::collections::BTreeMap;
+
+/// The unit of offsets (RFC 791 section 3.1, RFC 8200 section 4.5).
+const UNIT_BYTES: u32 = 8;
+
+/// Octets of a datagram, UDP header included, in each fragment but the last of a path that carries
+/// `ip_payload_bytes` behind the IP header.
+fn fragment_bytes(ip: IpVersion, ip_payload_bytes: u32) -> u32 {
+    let payload_bytes = ip_payload_bytes.saturating_sub(header_bytes(ip));
+    (payload_bytes - payload_bytes % UNIT_BYTES).max(UNIT_BYTES)
+}
+
+/// Octets that a fragment has beside the IP header and its part of the datagram.
+pub(super) fn header_bytes(ip: IpVersion) -> u32 {
+    match ip {
+        IpVersion::V4 => 0,
+        IpVersion::V6 => Fragment::HEADER_BYTES,
+    }
+}
+
+/// What a socket of UDP cuts and puts together.
+#[derive(Clone, Debug)]
+pub(super) struct Fragmentation {
+    /// The datagram that is being cut: its identification, and the octets that have left.
+    cutting: Option<(u64, u32)>,
+    /// Datagrams of which a fragment has arrived or was lost, by identification.
+    incomplete: BTreeMap<u64, Incomplete>,
+    /// How long an incomplete datagram is kept.
+    timeout: Span,
+    fragmented: u64,
+    timeouts: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Incomplete {
+    /// When the first of its fragments arrived; until then when one was lost.
+    since: Time,
+    /// The lengths of its parts, by their offsets.
+    parts: BTreeMap<u32, u32>,
+    /// Whether one of its fragments was lost.
+    lost: bool,
+}
+
+impl Fragmentation {
+    pub(super) fn new(timeout: Span) -> Fragmentation {
+        Fragmentation { cutting: None, incomplete: BTreeMap::new(), timeout, fragmented: 0, timeouts: 0 }
+    }
+
+    /// Datagrams that left in fragments.
+    pub(super) fn fragmented(&self) -> u64 {
+        self.fragmented
+    }
+
+    /// Datagrams that were given up by this time because fragments of them did not arrive in time.
+    pub(super) fn timeouts(&self, now: Time) -> u64 {
+        self.timeouts
+            + self.incomplete.values().filter(|datagram| self.has_expired(now, datagram)).count() as u64
+    }
+
+    fn has_expired(&self, now: Time, datagram: &Incomplete) -> bool {
+        !datagram.parts.is_empty() && now >= datagram.since + self.timeout
+    }
+
+    /// The next fragment, in the packet with the number `packet`, and whether it is the last.
+    pub(super) fn cut(
+        &mut self,
+        (ip, ip_payload_bytes): (IpVersion, u32),
+        packet: u64,
+        datagram: Datagram,
+        message: &Message,
+    ) -> (Fragment, bool) {
+        let (identification, offset_bytes) = self.cutting.unwrap_or((packet, 0));
+        let left_bytes = datagram.total_bytes() - offset_bytes;
+        let bytes = left_bytes.min(fragment_bytes(ip, ip_payload_bytes));
+        let last = bytes == left_bytes;
+        self.fragmented += u64::from(offset_bytes == 0);
+        self.cutting = (!last).then_some((identification, offset_bytes + bytes));
+        (Fragment { identification, offset_bytes, bytes, datagram, message: message.clone() }, last)
+    }
+
+    /// Takes a fragment. Returns the message of the datagram that it completes.
+    pub(super) fn take(&mut self, now: Time, fragment: Fragment) -> Option<Message> {
+        let datagram = self.entry(now, fragment.identification);
+        if datagram.parts.is_empty() {
+            datagram.since = now;
+        }
+        datagram.parts.insert(fragment.offset_bytes, fragment.bytes);
+        if datagram.parts.values().sum::<u32>() < fragment.datagram.total_bytes() {
+            return None;
+        }
+        self.incomplete.remove(&fragment.identification);
+        Some(fragment.message)
+    }
+
+    /// A fragment was lost on its way. Returns whether it is the first one of its datagram.
+    pub(super) fn lose(&mut self, now: Time, identification: u64) -> bool {
+        let datagram = self.entry(now, identification);
+        !std::mem::replace(&mut datagram.lost, true)
+    }
+
+    /// What is known of a datagram, after others were given up.
+    fn entry(&mut self, now: Time, identification: u64) -> &mut Incomplete {
+        // Later datagrams have greater numbers, so the oldest is mostly the first.
+        while let Some(first) = self.incomplete.first_entry()
+            && now >= first.get().since + self.timeout
+        {
+            self.timeouts += u64::from(!first.remove().parts.is_empty());
+        }
+        let datagram = self.incomplete.entry(identification).or_insert_with(|| Incomplete {
+            since: now,
+            parts: BTreeMap::new(),
+            lost: false,
+        });
+        if now >= datagram.since + self.timeout {
+            self.timeouts += u64::from(!datagram.parts.is_empty());
+            (datagram.since, datagram.parts) = (now, BTreeMap::new());
+        }
+        datagram
+    }
+}
+
+/// A fragment in words, for packet stories.
+pub(super) fn describe(fragment: &Fragment, message: &str) -> String {
+    let end = fragment.offset_bytes + fragment.bytes;
+    format!("{message}, octets {} to {} of its datagram", fragment.offset_bytes, end - 1)
+}
+
+/// Octets of a packet with a fragment of so many octets.
+pub(super) fn packet_bytes(ip: IpVersion, fragment: &Fragment) -> u32 {
+    ip.header_bytes() + header_bytes(ip) + fragment.bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::AppMessage;
+
+    const TIMEOUT: Span = Span::from_secs(60);
+
+    fn at(seconds: u64) -> Time {
+        Time::ZERO + Span::from_secs(seconds)
+    }
+
+    /// The fragments of a message of 5000 octets on a path of 1500, from this packet on.
+    fn cut(ip: IpVersion, first: u64) -> Vec<Fragment> {
+        let message = Message::Application(AppMessage { sequence: first, generated: at(0), bytes: 5000 });
+        let datagram = Datagram { source_port: 1, destination_port: 2, payload_bytes: 5000 };
+        let mut fragmentation = Fragmentation::new(TIMEOUT);
+        let mut fragments = Vec::new();
+        for packet in first.. {
+            let path = (ip, 1500 - ip.header_bytes());
+            let (fragment, last) = fragmentation.cut(path, packet, datagram, &message);
+            assert_eq!(last, !fragment.more_fragments());
+            fragments.push(fragment);
+            if last {
+                break;
+            }
+        }
+        assert_eq!(fragmentation.fragmented(), 1);
+        fragments
+    }
+
+    fn parts(fragments: &[Fragment]) -> Vec<(u32, u32)> {
+        fragments.iter().map(|one| (one.offset_bytes, one.bytes)).collect()
+    }
+
+    #[test]
+    fn cuts_at_multiples_of_eight_octets() {
+        // 5008 octets with the UDP header. 1480 fit behind the header of IPv4, and 1480 = 185 x 8.
+        let v4 = cut(IpVersion::V4, 7);
+        assert_eq!(parts(&v4), [(0, 1480), (1480, 1480), (2960, 1480), (4440, 568)]);
+        assert!(v4.iter().all(|one| one.identification == 7));
+        assert_eq!(packet_bytes(IpVersion::V4, &v4[3]), 588);
+        // 1452 fit behind the headers of IPv6 and of the fragment, of which 1448 = 181 x 8.
+        let v6 = cut(IpVersion::V6, 7);
+        assert_eq!(parts(&v6), [(0, 1448), (1448, 1448), (2896, 1448), (4344, 664)]);
+        assert_eq!(packet_bytes(IpVersion::V6, &v6[3]), 712);
+    }
+
+    #[test]
+    fn completes_with_the_last_missing_fragment_in_any_order() {
+        let mut receiver = Fragmentation::new(TIMEOUT);
+        let fragments = cut(IpVersion::V4, 0);
+        for number in [3, 1, 1, 0] {
+            assert!(receiver.take(at(1), fragments[number].clone()).is_none(), "fragment {number}");
+        }
+        let message = receiver.take(at(60), fragments[2].clone()).expect("all are there");
+        assert_eq!(message.bytes(), 5000);
+        assert_eq!(receiver.timeouts(at(1000)), 0);
+    }
+
+    #[test]
+    fn gives_up_after_the_timeout_of_the_first_fragment() {
+        let mut receiver = Fragmentation::new(TIMEOUT);
+        let fragments = cut(IpVersion::V4, 0);
+        for fragment in &fragments[..3] {
+            assert!(receiver.take(at(1), fragment.clone()).is_none());
+        }
+        assert_eq!([60, 61].map(|seconds| receiver.timeouts(at(seconds))), [0, 1]);
+        // Too late: the datagram begins anew, and expires once more.
+        assert!(receiver.take(at(61), fragments[3].clone()).is_none());
+        assert_eq!([120, 121].map(|seconds| receiver.timeouts(at(seconds))), [1, 2]);
+    }
+
+    #[test]
+    fn a_datagram_is_lost_with_the_first_of_its_lost_fragments() {
+        let mut receiver = Fragmentation::new(TIMEOUT);
+        assert!(receiver.lose(at(1), 0));
+        assert!(!receiver.lose(at(2), 0));
+        assert!(receiver.lose(at(2), 4));
+        // Nothing of them has arrived: the receiver knows of no datagram that it could give up.
+        assert_eq!(receiver.timeouts(at(100)), 0);
+        assert!(receiver.take(at(3), cut(IpVersion::V4, 0).remove(1)).is_none());
+        assert_eq!([62, 63].map(|seconds| receiver.timeouts(at(seconds))), [0, 1]);
+    }
+}
