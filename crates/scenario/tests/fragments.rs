@@ -70,11 +70,12 @@ fn a_message_is_lost_with_any_of_its_fragments() {
         let error = (sent * share * (1.0 - share)).sqrt();
         assert!((count - sent * share).abs() < 3.0 * error, "{count} of {sent}, and {share} are expected");
     };
-    within(delivered, (1.0 - p).powi(4));
+    let all_four = |share: f64| share * share * share * share;
+    within(delivered, all_four(1.0 - p));
     assert_eq!(only(&outcome, "lost_packets"), sent - delivered);
     // The receiver gives up those of which something arrived.
     let [timeouts] = integers(&outcome, "fragmentation", "reassembly_timeouts") else { panic!("one sender") };
-    within(sent - delivered - *timeouts as f64, p.powi(4));
+    within(sent - delivered - *timeouts as f64, all_four(p));
 }
 
 #[test]
