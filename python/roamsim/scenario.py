@@ -390,7 +390,7 @@ class Node(Table):
             `dynamic_addresses` and for QUIC. Default chosen: `nearer`, the moment at which stations with one
             address change their cell. Without it: "nearer".
         external: Whether its programs run outside the simulation (`roamsim live`). They talk to other external
-            nodes, and to simulated nodes by flows of TCP and UDP. Default chosen: false. Without it: false.
+            nodes, and to simulated nodes by flows of TCP, SCTP and UDP. Default chosen: false. Without it: false.
         address: Its IP address on every link and cell, of the version in `ip`. Left out: an address for each link
             and cell from 10.0.0.0/8 or 2001:db8::/32, in the scenario's order.
         addresses: Its addresses on single links and cells, in place of `address`. Others are automatic.

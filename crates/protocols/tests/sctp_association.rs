@@ -3,7 +3,9 @@
 use std::collections::VecDeque;
 
 use roamsim_engine::{Span, Stream, Time};
-use roamsim_protocols::sctp::{Association, Config, Event, Packet, Path, State};
+use roamsim_protocols::sctp::{
+    Asconf, AsconfAck, Association, Chunk, Config, Event, Packet, Parameter, Path, State,
+};
 use roamsim_protocols::{Address, Context, Machine};
 
 /// Two ends whose packets arrive after 10 ms.
@@ -113,4 +115,62 @@ fn retransmissions_are_told_apart() {
     end.handle_timeout(&mut cx);
     assert!(end.poll_transmit(&mut cx).is_some());
     assert_eq!((end.retransmitted_tsns(), end.highest_tsn_sent()), (&[1000][..], 1000));
+}
+
+/// What an association of port 1 at address 1 answers to a packet from address 0.
+fn answer(end: &mut Association, verification_tag: u32, chunk: Chunk) -> Vec<(Path, Packet)> {
+    let mut cx = Context { now: Time::ZERO, random: &mut Stream::new(0, 0, "") };
+    let chunks = [chunk].into_iter().collect();
+    let packet = Packet { source_port: 1, destination_port: 1, verification_tag, chunks };
+    end.handle_packet(&mut cx, Path { local: Address(1), remote: Address(0) }, &packet);
+    std::iter::from_fn(|| end.poll_transmit(&mut cx)).collect()
+}
+
+/// One end, which is up, and the addresses of the peer that it has taken of a handshake that told 40.
+fn told_many(pinned: bool) -> (Association, Vec<Address>) {
+    let config = Config { dynamic_addresses: true, ..Config::default() };
+    let locals: Vec<Address> = (0..40).map(Address).collect();
+    let mut peer = Association::new(&config, &locals, 1, &[Address(1)], 1, 7, 1000);
+    let mut end = Association::new(&config, &[Address(1)], 1, &[Address(0)], 1, 8, 1000);
+    if pinned {
+        end.pin_peer();
+    }
+    end.listen();
+    assert!(peer.open());
+    let mut cx = Context { now: Time::ZERO, random: &mut Stream::new(0, 0, "") };
+    for tag in [0, 8] {
+        let (_, packet) = peer.poll_transmit(&mut cx).expect("INIT, then COOKIE ECHO");
+        let [(_, answered), ..] = &answer(&mut end, tag, packet.chunks[0].clone())[..] else { panic!() };
+        peer.handle_packet(&mut cx, Path { local: Address(0), remote: Address(1) }, answered);
+    }
+    assert_eq!((peer.state(), end.state()), (State::Established, State::Established));
+    let taken = end.remote_addresses().to_vec();
+    (end, taken)
+}
+
+#[test]
+fn a_handshake_gives_a_peer_sixteen_addresses_at_most() {
+    assert_eq!(told_many(false).1, (0..16).map(Address).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_pinned_peer_keeps_its_one_address() {
+    let (mut end, taken) = told_many(true);
+    assert_eq!(taken, [Address(0)]);
+    let address = Parameter { kind: Parameter::IPV4_ADDRESS, value: vec![10, 200, 0, 5] };
+    // Number 3 of the changes: the address as a parameter within.
+    let add = [&[0, 0, 0, 3, 0, 5, 0, 8][..], &address.value].concat();
+    let parameters = vec![Parameter { kind: Parameter::ADD_ADDRESS, value: add }];
+    let known = Parameter { kind: Parameter::IPV4_ADDRESS, value: vec![10, 0, 0, 1] };
+    let asconf = Asconf { serial: 1000, address: known, parameters };
+    let sent = answer(&mut end, 8, Chunk::Asconf(Box::new(asconf)));
+    let acks = sent.iter().flat_map(|(_, packet)| &packet.chunks);
+    let acks: Vec<&AsconfAck> = acks
+        .filter_map(|chunk| if let Chunk::AsconfAck(ack) = chunk { Some(&**ack) } else { None })
+        .collect();
+    let [AsconfAck { parameters, .. }] = acks[..] else { panic!("{sent:?}") };
+    assert_eq!(parameters[0].kind, Parameter::ERROR_CAUSE_INDICATION);
+    // "Request refused, no authorization" (RFC 5061 4.3.5).
+    assert_eq!(parameters[0].value[..6], [0, 0, 0, 3, 0, 0xA4]);
+    assert_eq!(end.remote_addresses(), [Address(0)]);
 }

@@ -100,6 +100,12 @@ fn place(waiting: &[Joined], addresses: [Address; 2], from: u16, may_begin: bool
     at(Some(from)).or_else(|| at(None).filter(|_| may_begin))
 }
 
+/// Whether a packet asks for an association as it should (RFC 9260 8.5.1 A).
+fn begins(packet: &sctp::Packet) -> bool {
+    packet.verification_tag == 0
+        && matches!(&packet.chunks[..], [Chunk::Init(init)] if init.initiate_tag != 0)
+}
+
 /// What a program sends that was read for a socket.
 #[derive(Debug)]
 pub(crate) enum Taken {
@@ -114,10 +120,10 @@ pub(crate) struct TakenChunks {
     pub(crate) socket: u32,
     /// Its size, network header included.
     pub(crate) size_bytes: u32,
-    /// The port that it comes from.
-    pub(crate) from: u16,
-    /// The TSNs that it acknowledges, up to this one.
-    pub(crate) acknowledged: Option<u32>,
+    /// The port that it comes from, if it asks for an association.
+    pub(crate) begins_from: Option<u16>,
+    /// Its verification tag, and the TSN up to which it acknowledges.
+    pub(crate) acknowledged: Option<(u32, u32)>,
 }
 
 /// A segment of a program that has come in for a socket of TCP.
@@ -226,8 +232,7 @@ impl Edge {
         let (from, port) = octets.ports();
         let waiting = self.associations.get_mut(&(node, port))?;
         let (packet, payload) = octets.sctp_packet()?;
-        let begins = matches!(packet.chunks[..], [Chunk::Init(_)]);
-        let at = place(waiting, addresses, from, begins)?;
+        let at = place(waiting, addresses, from, begins(&packet))?;
         waiting[at].remote_port = Some(from);
         Some((waiting[at].socket, packet, payload))
     }
@@ -374,14 +379,15 @@ impl Network {
                     self.edge.association_for(to, [source, destination], &incoming.octets) =>
                 {
                     let size_bytes = self.ip.header_bytes() + packet.total_bytes();
-                    let (from, _) = incoming.octets.ports();
+                    let begins_from = begins(&packet).then_some(packet.source_port);
                     let acknowledged = packet.chunks.iter().find_map(|chunk| match chunk {
                         Chunk::Sack(sack) => Some(sack.cumulative_tsn_ack),
                         Chunk::Shutdown { cumulative_tsn_ack } => Some(*cumulative_tsn_ack),
                         _ => None,
                     });
+                    let acknowledged = acknowledged.map(|tsn| (packet.verification_tag, tsn));
                     let detail = wants_details.then(|| (described(&incoming.octets), payload));
-                    let taken = TakenChunks { socket, size_bytes, from, acknowledged };
+                    let taken = TakenChunks { socket, size_bytes, begins_from, acknowledged };
                     (socket, size_bytes, Pdu::Sctp(packet), Some(Taken::Chunks(taken)), detail)
                 }
                 None if let Some((socket, pdu)) = datagram => {

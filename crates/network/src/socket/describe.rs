@@ -121,7 +121,11 @@ pub(super) fn sctp_detail(
 pub(super) fn user_data(log: &ChunkLog, packet: &sctp::Packet) -> Vec<u8> {
     let mut payload = Vec::new();
     for data in packet.data() {
-        let Some(chunk) = log.get(data.tsn) else { continue };
+        let Some(chunk) = log.get(data.tsn) else {
+            // A late copy of what was acknowledged and is forgotten: its receiver drops it.
+            payload.resize(payload.len() + usize::from(data.payload_bytes), 0);
+            continue;
+        };
         match &chunk.message {
             Some((message, from)) => {
                 let from = *from;

@@ -86,7 +86,7 @@ pub struct SctpSocket {
     dropped: u64,
     /// The TSN of the next chunk that is sent for the first time.
     next_tsn: u32,
-    /// What its chunks carry; kept only for captures, packet stories and the log of segments.
+    /// What its chunks carry; kept only for captures, packet stories, the log of segments and programs.
     sent: Option<Box<ChunkLog>>,
     /// If it follows its node's addresses.
     pub(crate) follows: Option<Follows>,
@@ -179,9 +179,12 @@ impl SctpSocket {
         taken
     }
 
-    /// Keeps what its chunks carry, before the first is sent: a program outside gets their octets.
-    pub(crate) fn keep_log(&mut self) {
-        self.sent.get_or_insert_with(|| Box::new(ChunkLog::new(self.next_tsn)));
+    /// A program outside is its peer. Keeps what its chunks carry, before the first is sent: the program gets
+    /// their octets.
+    pub(crate) fn talk_to_program(&mut self) {
+        self.association.pin_peer();
+        let log = ChunkLog { forgets: true, ..ChunkLog::new(self.next_tsn) };
+        self.sent.get_or_insert_with(|| Box::new(log));
     }
 
     /// The user data of the chunks of a packet that it has sent.
@@ -189,9 +192,10 @@ impl SctpSocket {
         self.sent.as_ref().map_or_else(Vec::new, |log| user_data(log, packet))
     }
 
-    /// Octets of user data in all chunks up to this TSN, as far as they were sent.
-    pub(crate) fn sent_up_to(&self, tsn: u32) -> u64 {
-        self.sent.as_ref().map_or(0, |log| log.end(tsn))
+    /// Its program has taken all chunks up to this TSN: how many octets of user data that were; 0 of a TSN
+    /// that was not sent, or acknowledged long before.
+    pub(crate) fn take_acknowledged(&mut self, tsn: u32) -> u64 {
+        self.sent.as_mut().map_or(0, |log| log.acknowledge(tsn))
     }
 
     /// The next message that has begun to be sent, for the peer's socket to expect.
@@ -295,8 +299,11 @@ impl SctpSocket {
 /// What the chunks of an association carry, by TSN.
 #[derive(Clone, Debug)]
 pub(crate) struct ChunkLog {
-    pub(crate) initial_tsn: u32,
-    pub(crate) chunks: Vec<SentChunk>,
+    /// The TSN of the first of `chunks`.
+    first_tsn: u32,
+    chunks: VecDeque<SentChunk>,
+    /// It serves a program alone, which needs no chunk that it has acknowledged.
+    forgets: bool,
     /// Octets acknowledged in sequence.
     pub(crate) acknowledged: u64,
 }
@@ -314,17 +321,17 @@ pub(crate) struct SentChunk {
 
 impl ChunkLog {
     pub(crate) fn new(initial_tsn: u32) -> ChunkLog {
-        ChunkLog { initial_tsn, chunks: Vec::new(), acknowledged: 0 }
+        ChunkLog { first_tsn: initial_tsn, chunks: VecDeque::new(), forgets: false, acknowledged: 0 }
     }
 
-    /// A chunk that was sent.
+    /// A chunk that was sent and is not forgotten.
     pub(crate) fn get(&self, tsn: u32) -> Option<&SentChunk> {
-        self.chunks.get(tsn.wrapping_sub(self.initial_tsn) as usize)
+        self.chunks.get(tsn.wrapping_sub(self.first_tsn) as usize)
     }
 
     /// The place of a chunk that is sent, and whether it was sent before other than to probe a window.
     pub(crate) fn record(&mut self, tsn: u32, is_probe: bool) -> Option<(Range<u64>, bool)> {
-        let chunk = self.chunks.get_mut(tsn.wrapping_sub(self.initial_tsn) as usize)?;
+        let chunk = self.chunks.get_mut(tsn.wrapping_sub(self.first_tsn) as usize)?;
         let before = chunk.recorded;
         chunk.recorded |= !is_probe;
         Some((chunk.octets.clone(), before))
@@ -335,9 +342,21 @@ impl ChunkLog {
         self.get(tsn).map_or(0, |chunk| chunk.octets.end)
     }
 
+    /// The same, where a program has these chunks: those before the last one are forgotten. With that one the
+    /// next begins.
+    fn acknowledge(&mut self, tsn: u32) -> u64 {
+        let end = self.end(tsn);
+        let behind = tsn.wrapping_sub(self.first_tsn) as usize;
+        if self.forgets && behind < self.chunks.len() {
+            self.chunks.drain(..behind);
+            self.first_tsn = tsn;
+        }
+        end
+    }
+
     /// A chunk is sent for the first time; `message` if it is the first of one.
     pub(crate) fn push(&mut self, bytes: u16, message: Option<Message>) {
-        let last = self.chunks.last();
+        let last = self.chunks.back();
         let start = last.map_or(0, |last| last.octets.end);
         let message = match message {
             Some(message) => Some((message, 0)),
@@ -347,7 +366,11 @@ impl ChunkLog {
                 Some((message.clone(), from + (last.octets.end - last.octets.start)))
             }),
         };
-        self.chunks.push(SentChunk { octets: start..start + u64::from(bytes), message, recorded: false });
+        self.chunks.push_back(SentChunk {
+            octets: start..start + u64::from(bytes),
+            message,
+            recorded: false,
+        });
     }
 }
 
@@ -592,5 +615,60 @@ impl Socket for SctpSocket {
             let (srtt, rto) = (association.srtt(), association.rto());
             sample_rtt(now, subject, recorder, (association.take_rtt_sample(), srtt, rto));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_program_has_acknowledged_is_forgotten() {
+        let mut log = ChunkLog { forgets: true, ..ChunkLog::new(u32::MAX - 9) };
+        let mut kept = 0;
+        for number in 0..100_000u32 {
+            log.push(10, None);
+            let tsn = (u32::MAX - 9).wrapping_add(number);
+            if number % 10 == 9 {
+                assert_eq!(log.acknowledge(tsn), 10 * u64::from(number + 1));
+            }
+            kept = kept.max(log.chunks.len());
+        }
+        // The last one that was acknowledged, and nine more.
+        assert_eq!(kept, 10);
+        // Neither what is forgotten nor what was never sent says anything, or takes anything away.
+        let last = log.first_tsn;
+        assert_eq!([last.wrapping_sub(1), last.wrapping_add(1)].map(|tsn| log.acknowledge(tsn)), [0, 0]);
+        assert_eq!((log.end(last), log.chunks.len()), (1_000_000, 1));
+        // Captures and the log of segments keep all.
+        let mut log = ChunkLog::new(7);
+        (0..3).for_each(|_| log.push(10, None));
+        assert_eq!((log.acknowledge(9), log.end(7)), (30, 10));
+    }
+
+    #[test]
+    fn a_late_copy_of_what_is_forgotten_keeps_its_length() {
+        let mut log = ChunkLog { forgets: true, ..ChunkLog::new(7) };
+        (0..2).for_each(|_| log.push(3, None));
+        log.acknowledge(8);
+        let chunk = |tsn| {
+            let (beginning, ending) = (true, true);
+            let (stream, ssn, protocol) = (0, 0, 0);
+            let (unordered, immediate, payload_bytes) = (false, false, 3);
+            Chunk::Data(sctp::Data {
+                tsn,
+                stream,
+                ssn,
+                protocol,
+                unordered,
+                beginning,
+                ending,
+                immediate,
+                payload_bytes,
+            })
+        };
+        let chunks = [chunk(7), chunk(8)].into_iter().collect();
+        let packet = sctp::Packet { source_port: 1, destination_port: 2, verification_tag: 3, chunks };
+        assert_eq!(user_data(&log, &packet), [0, 0, 0, 3, 4, 5]);
     }
 }

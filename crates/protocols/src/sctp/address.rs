@@ -16,7 +16,8 @@ pub(super) fn to_parameter(form: AddressForm, address: Address) -> Parameter {
     Parameter { kind, value }
 }
 
-/// `None` for another parameter, or an address that no interface here has.
+/// `None` for another parameter, or an address that is no automatic one. That there is an interface of that
+/// number is not said: peers which are not trusted are pinned (`Association::pin_peer`).
 pub(super) fn from_parameter(parameter: &Parameter) -> Option<Address> {
     from_value(parameter.kind, &parameter.value)
 }

@@ -1,9 +1,11 @@
 //! The state cookie (RFC 9260 5.1.3): all that the end which listens knows, kept by the peer.
 //!
-//! Without a message authentication code: nobody forges cookies here.
+//! Without a message authentication code: a peer can forge one, and harms its own association alone. Of what
+//! a pinned peer says of addresses nothing is believed (`Association::pin_peer`).
 
 use roamsim_engine::Time;
 
+use super::paths::MOST_PEER_ADDRESSES;
 use crate::machine::Address;
 
 /// What a cookie holds.
@@ -36,14 +38,17 @@ impl Cookie {
         octets
     }
 
-    /// `None` for octets of another form.
+    /// `None` for octets of another form, and of no or too many addresses.
     pub(super) fn decode(octets: &[u8]) -> Option<Cookie> {
         let (fixed, rest) = octets.split_first_chunk::<16>()?;
         let (made_at, rest) = rest.split_first_chunk::<8>()?;
         let (streams, rest) = rest.split_first_chunk::<2>()?;
         let (&takes, rest) = rest.split_first()?;
         let number = |at: usize| u32::from_be_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
-        let addresses = rest.chunks(4).map(|four| Some(Address(u32::from_be_bytes(four.try_into().ok()?))));
+        let (addresses, []) = rest.as_chunks::<4>() else { return None };
+        if addresses.is_empty() || addresses.len() > MOST_PEER_ADDRESSES {
+            return None;
+        }
         Some(Cookie {
             tag: number(0),
             peer_tag: number(4),
@@ -53,7 +58,7 @@ impl Cookie {
             peer_takes_asconf: takes & 1 != 0,
             peer_takes_forward_tsn: takes & 2 != 0,
             made_at: Time::from_ns(u64::from_be_bytes(*made_at)),
-            peer_addresses: addresses.collect::<Option<_>>()?,
+            peer_addresses: addresses.iter().map(|&four| Address(u32::from_be_bytes(four))).collect(),
         })
     }
 }
@@ -80,5 +85,10 @@ mod tests {
         assert_eq!(octets.len(), 35);
         assert_eq!(Cookie::decode(&octets), Some(cookie));
         assert_eq!(Cookie::decode(&octets[..34]), None);
+        // No address; and one more than a peer may have.
+        assert_eq!(Cookie::decode(&octets[..27]), None);
+        let many = [&octets[..27], &[0; 4 * (MOST_PEER_ADDRESSES + 1)]].concat();
+        assert_eq!(Cookie::decode(&many), None);
+        assert!(Cookie::decode(&many[..many.len() - 4]).is_some());
     }
 }

@@ -5,6 +5,10 @@ use super::config::Config;
 use super::path::{Path, PathState};
 use crate::machine::Address;
 
+/// The peer's addresses beyond which none is added. Chosen: each takes a path with its timers for every
+/// address of this end, and 16 is well above the interfaces of a host.
+pub(super) const MOST_PEER_ADDRESSES: usize = 16;
+
 /// The paths. Each is known by its place, which it keeps.
 #[derive(Clone, Debug)]
 pub(super) struct Paths {

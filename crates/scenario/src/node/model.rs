@@ -97,7 +97,7 @@ struct NodeTable {
     #[serde(default)]
     change_primary_at: PrimaryChange,
     /// Whether its programs run outside the simulation (`roamsim live`). They talk to other external nodes,
-    /// and to simulated nodes by flows of TCP and UDP. Default chosen: false.
+    /// and to simulated nodes by flows of TCP, SCTP and UDP. Default chosen: false.
     #[serde(default)]
     external: bool,
     /// Its IP address on every link and cell, of the version in `ip`. Left out: an address for each link and

@@ -119,7 +119,7 @@ impl World {
                 port,
                 joined(here, [local, remote], theirs, false),
             );
-            self.sctp[here as usize].keep_log();
+            self.sctp[here as usize].talk_to_program();
             self.outside_associations.insert(outside, 0);
             self.sockets_watched = true;
         }
@@ -249,11 +249,14 @@ impl World {
     /// A program has sent a packet of SCTP: what it acknowledges it has taken.
     pub(super) fn count_chunks(&mut self, now: Time, chunks: &TakenChunks) {
         let here = &mut self.sctp[chunks.socket as usize];
-        if here.association.state() == sctp::State::Closed {
-            here.association.set_remote_port(chunks.from);
+        if let Some(port) = chunks.begins_from
+            && here.association.state() == sctp::State::Closed
+        {
+            here.association.set_remote_port(port);
         }
-        // It is untrusted, and may acknowledge what was never sent.
-        let up_to = chunks.acknowledged.map_or(0, |tsn| here.sent_up_to(tsn));
+        // It is untrusted: another association's tag says nothing, nor a TSN that was never sent.
+        let acknowledged = chunks.acknowledged.filter(|&(tag, _)| tag == here.association.tag());
+        let up_to = acknowledged.map_or(0, |(_, tsn)| here.take_acknowledged(tsn));
         let outside = here.peer;
         let program = &mut self.sctp[outside as usize];
         program.traffic.sent(chunks.size_bytes);

@@ -10,6 +10,7 @@ use crate::sctp::chunk::{Chunk, Init, Parameter};
 use crate::sctp::cookie::Cookie;
 use crate::sctp::event::Event;
 use crate::sctp::path::Path;
+use crate::sctp::paths::MOST_PEER_ADDRESSES;
 use crate::sctp::receiver::Receiver;
 use crate::sctp::wire::{ASCONF, ASCONF_ACK, FORWARD_TSN};
 
@@ -67,7 +68,7 @@ impl Association {
             peer_takes_asconf: takes_asconf(init),
             peer_takes_forward_tsn: takes_forward_tsn(init),
             made_at: now,
-            peer_addresses: addresses_of(init, path.remote),
+            peer_addresses: self.addresses_of(init, path.remote),
         };
         let init_ack = Chunk::InitAck(self.init(Some(&cookie)));
         self.reply(path, init.initiate_tag, init_ack);
@@ -81,12 +82,15 @@ impl Association {
         self.peer_takes_asconf = takes_asconf(init);
         self.sender.partial = self.config.partial_reliability && takes_forward_tsn(init);
         self.take_init(init.initial_tsn, init.a_rwnd_bytes, init.inbound_streams);
-        self.take_addresses(path, &addresses_of(init, path.remote));
+        self.take_addresses(path, &self.addresses_of(init, path.remote));
         self.enter(State::CookieEchoed);
     }
 
     pub(super) fn take_cookie(&mut self, now: Time, random: &mut Stream, path: Path, octets: &[u8]) {
         let Some(cookie) = Cookie::decode(octets).filter(|cookie| cookie.tag == self.tag) else { return };
+        if self.peer_pinned && cookie.peer_addresses != [path.remote] {
+            return;
+        }
         match self.state {
             State::Closed if !self.listening => {}
             State::Closed | State::CookieWait | State::CookieEchoed => {
@@ -110,6 +114,21 @@ impl Association {
             _ if cookie.peer_tag == self.peer_tag => self.reply(path, self.peer_tag, Chunk::CookieAck),
             _ => {}
         }
+    }
+
+    /// Where the packet came from, then the addresses that it tells (RFC 9260 5.1.2), as many as a peer may
+    /// have.
+    fn addresses_of(&self, init: &Init, source: Address) -> Vec<Address> {
+        let mut addresses = vec![source];
+        if self.peer_pinned {
+            return addresses;
+        }
+        for told in init.parameters.iter().filter_map(address::from_parameter) {
+            if !addresses.contains(&told) && addresses.len() < MOST_PEER_ADDRESSES {
+                addresses.push(told);
+            }
+        }
+        addresses
     }
 
     fn take_init(&mut self, initial_tsn: u32, rwnd_bytes: u32, streams: u16) {
@@ -156,17 +175,6 @@ impl Association {
         self.control_due = true;
         self.control_repeats = 0;
     }
-}
-
-/// Where the packet came from, then the addresses that it tells (RFC 9260 5.1.2).
-fn addresses_of(init: &Init, source: Address) -> Vec<Address> {
-    let mut addresses = vec![source];
-    for told in init.parameters.iter().filter_map(address::from_parameter) {
-        if !addresses.contains(&told) {
-            addresses.push(told);
-        }
-    }
-    addresses
 }
 
 fn takes_asconf(init: &Init) -> bool {

@@ -84,6 +84,7 @@ pub struct Association {
     /// Whether the peer has told that it takes ASCONF.
     peer_takes_asconf: bool,
     reconfiguration: Reconfiguration,
+    peer_pinned: bool,
     paths: Paths,
     /// The path of the chunk that T1 or T2 repeats.
     control_path: usize,
@@ -134,6 +135,7 @@ impl Association {
             cookie: Vec::new(),
             peer_takes_asconf: false,
             reconfiguration: Reconfiguration::new(initial_tsn),
+            peer_pinned: false,
             paths: Paths::new(config, local, remote),
             control_path: 0,
             sender: Sender::new(config, initial_tsn),
@@ -153,6 +155,13 @@ impl Association {
     /// Answers INITs from now on.
     pub fn listen(&mut self) {
         self.listening = !self.ended;
+    }
+
+    /// The peer has the one address that its packets come from: others that it tells, in INIT, INIT ACK,
+    /// COOKIE ECHO or ASCONF, are not taken. For a peer that is not trusted, and may tell addresses which
+    /// nobody has; where its packets come from the caller checks.
+    pub fn pin_peer(&mut self) {
+        self.peer_pinned = true;
     }
 
     /// Sends an INIT. False, and nothing happens, without an address on either side or when it is not closed.
@@ -277,6 +286,11 @@ impl Association {
     /// Its port.
     pub fn local_port(&self) -> u16 {
         self.local_port
+    }
+
+    /// The verification tag that packets to it bear.
+    pub fn tag(&self) -> u32 {
+        self.tag
     }
 
     /// The peer sends from this port: for one that listens, and does not know it before.

@@ -19,17 +19,15 @@ use crate::sctp::address;
 use crate::sctp::chunk::{Asconf, AsconfAck, Chunk, Chunks, Packet, Parameter};
 use crate::sctp::event::{Change, Event};
 use crate::sctp::path::{Path, PathState};
+use crate::sctp::paths::MOST_PEER_ADDRESSES;
 
-/// The peer's addresses beyond which none is added. Chosen: each takes a path with its timers for every
-/// address of this end, and 16 is well above the interfaces of a host.
-const MOST_PEER_ADDRESSES: usize = 16;
-
-/// Error causes (RFC 9260 3.3.10.5, RFC 5061 4.3.1 to 4.3.4).
+/// Error causes (RFC 9260 3.3.10.5, RFC 5061 4.3.1 to 4.3.5).
 const UNRESOLVABLE_ADDRESS: u16 = 5;
 const DELETE_LAST: u16 = 0x00A0;
 const RESOURCE_SHORTAGE: u16 = 0x00A1;
 const DELETE_SOURCE: u16 = 0x00A2;
 const ILLEGAL_ASCONF_ACK: u16 = 0x00A3;
+const NO_AUTHORIZATION: u16 = 0x00A4;
 
 /// An ASCONF that is not answered.
 #[derive(Clone, Debug)]
@@ -304,6 +302,7 @@ impl Association {
         };
         let known = self.paths.remotes.contains(&address);
         let cause = match request.kind {
+            Parameter::ADD_ADDRESS if !known && self.peer_pinned => Some(NO_AUTHORIZATION),
             Parameter::ADD_ADDRESS if !known && self.paths.remotes.len() >= MOST_PEER_ADDRESSES => {
                 Some(RESOURCE_SHORTAGE)
             }
