@@ -9,7 +9,7 @@ from pathlib import Path
 import polars
 import pytest
 import roamsim
-from conftest import ROOT
+from conftest import ROOT, run_command
 
 TRANSFER = ROOT / "examples" / "quic-transfer.toml"
 
@@ -78,6 +78,13 @@ def test_a_qlog_needs_quic_and_a_folder(tmp_path: Path) -> None:
         roamsim.run(TRANSFER, qlog=tmp_path, replications=2)
 
 
+def test_a_qlog_that_does_not_fit_on_the_disk_fails_the_run(tmp_path: Path) -> None:
+    done = run_command("run", TRANSFER, "--qlog", "logs", cwd=tmp_path, largest_file_bytes=100_000)
+    assert done.returncode == 1
+    assert "qlog could not be written: over_quic-" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 TLS = {"flow.over_quic.transport.crypto": "tls", "scenario.duration": "2s"}
 
 
@@ -89,7 +96,7 @@ def test_tshark_reads_the_frames_of_tls_in_a_capture(tmp_path: Path) -> None:
     except roamsim.ScenarioError as error:
         # A developer's build.
         assert "without the cargo feature `tls`" in str(error)
-        return
+        pytest.skip("the build has no cargo feature `tls`")
     fields = ("-T", "fields", "-e", "quic.stream.stream_id", "-e", "quic.frame_type", "-e", "tls.handshake.type")
     command = ["tshark", "-r", str(file), "-Y", "quic", *fields]
     shown = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout

@@ -121,6 +121,8 @@ pub struct Quic {
     sent_frames: u64,
     /// When data may go, where the control has a rate of its own.
     next_send: Time,
+    /// Something has happened after which the library may have to answer at once, held or not.
+    owes_answer: bool,
     /// When the connection was dropped.
     last_counts: Counts,
     buffer: Vec<u8>,
@@ -166,6 +168,7 @@ impl Quic {
             meter: Arc::default(),
             sent_frames: 0,
             next_send: Time::ZERO,
+            owes_answer: false,
             last_counts: Counts::default(),
             buffer: Vec::new(),
         }
@@ -495,7 +498,7 @@ impl Quic {
     fn write(&mut self, now: Time) {
         let Some((_, connection)) = &mut self.connection else { return };
         if std::mem::take(&mut self.wants_abort) {
-            self.is_gone = true;
+            (self.is_gone, self.owes_answer) = (true, true);
             return connection.close(clock::instant(now), VarInt::from_u32(1), Bytes::new());
         }
         if !self.is_established || self.is_gone {
@@ -521,7 +524,7 @@ impl Quic {
         self.outbox.write(connection, self.settings.messages, &ZEROS);
         let is_over = self.is_closing && (self.has_received || !self.goes_both_ways) && self.has_sent();
         if let Some((_, connection)) = self.connection.as_mut().filter(|_| is_over) {
-            self.is_gone = true;
+            (self.is_gone, self.owes_answer) = (true, true);
             connection.close(clock::instant(now), VarInt::from_u32(0), Bytes::new());
         }
     }
@@ -536,7 +539,10 @@ impl Quic {
             return None;
         };
         let rate = self.meter.pacing_rate_bytes_per_s.load(Ordering::Relaxed);
-        let is_held = rate > 0 && now < self.next_send && self.is_established;
+        // Acknowledgements, probes and the end of the connection are not held back (RFC 9002 sections 7.5 and
+        // 7.7, RFC 9000 section 13.2.1). If data goes in their place, what follows waits the longer.
+        let owes_answer = std::mem::take(&mut self.owes_answer);
+        let is_held = rate > 0 && now < self.next_send && self.is_established && !owes_answer;
         let mut buffer = std::mem::take(&mut self.buffer);
         buffer.clear();
         let transmit = match is_held {
@@ -617,6 +623,7 @@ impl Endpoint for Quic {
     fn handle(&mut self, now: Time, arrival: &Arrival<'_>) {
         self.guarded(now, |end| {
             end.take_datagram(now, arrival);
+            end.owes_answer = true;
             end.serve(now);
         });
     }
@@ -638,6 +645,7 @@ impl Endpoint for Quic {
             if let Some((_, connection)) = &mut end.connection {
                 connection.handle_timeout(clock::instant(now));
             }
+            end.owes_answer = true;
             end.serve(now);
         });
     }

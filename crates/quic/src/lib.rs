@@ -2,16 +2,17 @@
 //! the simulator.
 //!
 //! The library has no sockets and no clock: [`Quic`] hands it simulated time, datagrams and random numbers,
-//! and takes its datagrams and its deadline. Loss detection, congestion control, flow control, path MTU
-//! discovery, pacing, path validation and connection identifiers are the library's.
+//! and takes its datagrams and its deadline. Loss detection, flow control, path MTU discovery, path validation
+//! and connection identifiers are the library's, as are NewReno and the pacing at 1.25 windows a round trip. The
+//! other laws of congestion control and the rate of BBR are the simulator's ([`control`]).
 //!
 //! What makes runs repeatable to the bit:
 //!
 //! - Time is a fixed instant of the process plus simulated time. The library uses differences alone.
 //! - Its random numbers, connection identifiers and stateless reset tokens come from a stream of the
 //!   simulation.
-//! - It gives no address tokens, which would read the system's clock.
-//! - CUBIC is the simulator's ([`control`]), since the library's takes a cube root of the platform. The
+//! - It gives address tokens in Retry packets alone. Their time comes from a clock that stands still.
+//! - CUBIC is the simulator's, since the library's takes a cube root of the platform. The
 //!   library's BBR draws from the system's random numbers, and is not offered.
 //! - The default handshake ([`null`]) has the messages, sizes and round trips of TLS 1.3, and no
 //!   cryptography.

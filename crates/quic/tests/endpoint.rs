@@ -4,7 +4,7 @@
 mod path;
 
 use path::{Path, ms};
-use roamsim_engine::Stream;
+use roamsim_engine::{Span, Stream, Time};
 use roamsim_network::socket::endpoint::{Endpoint, EndpointEvent};
 use roamsim_protocols::Address;
 use roamsim_quic::{CongestionControl, Crypto, Messages, Settings};
@@ -265,4 +265,58 @@ fn a_client_that_migrates_keeps_its_connection() {
     assert_eq!(to(Address(9)).next(), Some(ms(340)));
     assert_eq!(to(Address(0)).max(), Some(ms(340)));
     assert!(path.when(0, EndpointEvent::TimedOut).is_none() && path.ends[0].is_gone());
+}
+
+/// Two ends with BBR that send to each other, at an instant at which the rate holds the client's data back.
+fn held() -> (Path, Time) {
+    let settings = Settings { congestion_control: CongestionControl::Bbr, ..Settings::default() };
+    let mut path = Path::new(null(), &settings);
+    let [client, server] = path.ends;
+    path.ends = [client.both_ways(), server.both_ways()];
+    path.send(50_000_000);
+    path.ends[1].write(50_000_000);
+    // The window of 12,000 octets goes in 14 ms of a round trip of 40.
+    let now = ms(85);
+    path.run_until(now, &|_, _| false);
+    let deadline = path.ends[0].poll_timeout().expect("a deadline");
+    assert!(path.ends[0].poll_transmit(now).is_none() && deadline < now + Span::from_ms(3), "{deadline}");
+    (path, now)
+}
+
+/// An acknowledgement is not held back by the rate of the control (RFC 9002 section 7.7): two packets are
+/// acknowledged at once (RFC 9000 section 13.2.2).
+#[test]
+fn the_rate_of_bbr_holds_no_acknowledgement_back() {
+    let (mut path, now) = held();
+    let (arrived, sent) = (path.arrivals.len(), path.sent.len());
+    path.run_until(now + Span::from_ms(40), &|_, _| false);
+    let at_client = path.arrivals[arrived..].iter().filter(|&&(_, end, _)| end == 0).map(|&(at, ..)| at);
+    let leave = |at| path.sent[sent..].iter().any(|sent| sent.end == 0 && sent.at == at);
+    let arrivals: Vec<Time> = at_client.collect();
+    let late = arrivals.windows(2).filter(|pair| !leave(pair[0]) && !leave(pair[1])).count();
+    assert!(arrivals.len() > 10 && late == 0, "{late} of {}", arrivals.len());
+}
+
+/// Nor is the end of the connection.
+#[test]
+fn the_rate_of_bbr_holds_no_end_of_the_connection_back() {
+    let (mut path, now) = held();
+    path.ends[0].abort();
+    path.run_until(now + Span::from_ms(30), &|_, _| false);
+    assert_eq!(path.when(1, EndpointEvent::Reset), Some(now + Span::from_ms(20)));
+}
+
+/// What goes in place of an acknowledgement delays what follows: the mean rate is the control's. Each
+/// datagram of the server's that arrives lets one go.
+#[test]
+fn data_that_goes_in_place_of_an_acknowledgement_counts_for_the_rate() {
+    let (mut path, now) = held();
+    let rate_bps = path.ends[0].pacing_bps().expect("a rate");
+    let sent = path.sent.len();
+    path.run_until(now + Span::from_ms(10), &|_, _| false);
+    assert_eq!(path.ends[0].pacing_bps(), Some(rate_bps));
+    let of_client = path.sent[sent..].iter().filter(|sent| sent.end == 0);
+    let bytes: usize = of_client.map(|sent| sent.bytes).sum();
+    let paced_bytes = (rate_bps / 8 * 10 / 1000) as usize;
+    assert!(bytes.abs_diff(paced_bytes) < 2 * 1452, "{bytes} for {paced_bytes}");
 }

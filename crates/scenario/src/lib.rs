@@ -14,6 +14,7 @@ mod files;
 pub mod flow;
 pub mod general;
 pub mod handover;
+mod logs;
 pub mod mih_handover;
 pub mod mobile_ip;
 pub mod names;

@@ -2,6 +2,7 @@
 
 use crate::build::{self, Unbuilt};
 use crate::flow;
+use crate::logs::Logs;
 use crate::results;
 use crate::scenario::Scenario;
 use crate::stories::Stories;
@@ -93,6 +94,8 @@ pub enum RunError {
     Conservation(ConservationViolation, String),
     /// The capture could not be written.
     Capture(io::Error),
+    /// A log of an endpoint could not be written.
+    Log(io::Error),
     /// There is nothing that the capture could show.
     NothingToCapture(String),
     /// It was stopped from outside.
@@ -144,6 +147,7 @@ impl fmt::Display for RunError {
                 )
             }
             RunError::Capture(error) => write!(f, "the capture could not be written: {error}"),
+            RunError::Log(error) => write!(f, "qlog could not be written: {error}"),
             RunError::NothingToCapture(why) => f.write_str(why),
             RunError::Stopped(reached) => reached.fmt(f),
             RunError::UnknownLaw(name) => write!(
@@ -163,6 +167,7 @@ pub struct Prepared<S> {
     world: World,
     end: Time,
     traces: Traces,
+    logs: Logs,
     events: u64,
     watch: Arc<Watch>,
 }
@@ -208,8 +213,9 @@ pub fn prepare<S: Deref<Target = Scenario>>(scenario: S, options: Options) -> Re
         },
     )?;
     world.network.capture_frames().map_err(RunError::NothingToCapture)?;
+    let mut kept = Logs::default();
     if let Some(mut make) = logs
-        && world.log_endpoints(&mut *make).map_err(RunError::Capture)? == 0
+        && world.log_endpoints(&mut |name| kept.keep(name, make(name))).map_err(RunError::Log)? == 0
     {
         let why = "there is nothing to write as qlog: no transport of this scenario is QUIC";
         return Err(RunError::NothingToCapture(why.to_owned()));
@@ -228,7 +234,7 @@ pub fn prepare<S: Deref<Target = Scenario>>(scenario: S, options: Options) -> Re
     }
     let end = Time::ZERO + scenario.general.duration;
     let traces = Traces::new(trace, sink, rows_at_once, Arc::clone(&watch));
-    Ok(Prepared { scenario, seed, replication, world, end, traces, events: 0, watch })
+    Ok(Prepared { scenario, seed, replication, world, end, traces, logs: kept, events: 0, watch })
 }
 
 impl<S: Deref<Target = Scenario>> Prepared<S> {
@@ -285,7 +291,7 @@ impl<S: Deref<Target = Scenario>> Prepared<S> {
         }
     }
 
-    /// Checks that packets add up, ends the capture, and makes the tables.
+    /// Checks that packets add up, ends the capture and the logs, and makes the tables.
     pub fn finish(mut self) -> Result<Outcome, RunError> {
         if let Err(violation) = self.world.network.check_conservation() {
             return Err(RunError::Conservation(violation, self.story()));
@@ -317,6 +323,7 @@ impl<S: Deref<Target = Scenario>> Prepared<S> {
                 capture.finish().map_err(RunError::Capture)?;
             }
         }
+        self.logs.finish().map_err(RunError::Log)?;
         if let Some(fingerprints) = &mut fingerprints {
             fingerprints.events = self.world.events_fingerprint();
         }

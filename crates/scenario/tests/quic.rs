@@ -1,7 +1,10 @@
 //! QUIC as users meet it: transfers over it, what is recorded of it, and what is refused.
 
 use crate::outcome::{self, floats, integers, texts};
-use roamsim_scenario::run::{Options, Outcome, Trace};
+use roamsim_network::socket::endpoint::LogFile;
+use roamsim_scenario::run::{LogMaker, Options, Outcome, Trace, run};
+use roamsim_scenario::{Format, Scenario};
+use std::io::{self, Write};
 
 const GOOD: &str = r#"
 [scenario]
@@ -43,6 +46,51 @@ fn a_small_transfer_takes_three_one_way_delays() {
     assert_eq!(texts(&outcome, "flows", "variant").iter().collect::<Vec<_>>(), ["newreno"]);
     assert_eq!(texts(&outcome, "flows", "connection").iter().collect::<Vec<_>>(), ["completed"]);
     assert_eq!(integers(&outcome, "flows", "delivered_bytes"), [500]);
+}
+
+/// A Retry costs the client a round trip: its first flight leaves again, 1200 octets or more as 1228 octets in
+/// 9.824 ms and 50 ms more, and the Retry takes 50 ms and less than 9.824 ms.
+#[test]
+fn with_retry_the_data_comes_a_round_trip_later() {
+    let took =
+        |overrides: &[_]| floats(&outcome(overrides, Trace::default()), "flows", "completion_time_s")[0];
+    let later_s = took(&[("flow.f.transport.retry", "true")]) - took(&[]);
+    assert!(later_s > 2.0 * 0.05 + 0.009_824 && later_s < 2.0 * (0.05 + 0.009_824), "{later_s}");
+}
+
+/// A disk with room for so many octets, which may refuse them when they are flushed.
+struct Disk {
+    left_bytes: usize,
+    takes_flushes: bool,
+}
+
+impl Write for Disk {
+    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+        let left = self.left_bytes.checked_sub(octets.len());
+        self.left_bytes = left.ok_or(io::ErrorKind::StorageFull)?;
+        Ok(octets.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.takes_flushes.then_some(()).ok_or(io::ErrorKind::StorageFull.into())
+    }
+}
+
+/// The library drops errors of writing.
+#[test]
+fn a_qlog_that_cannot_be_written_fails_the_run() {
+    let scenario = Scenario::parse(GOOD, "scenario.toml", Format::Toml, &[]);
+    let scenario = scenario.unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
+    let said = |made: fn() -> io::Result<Disk>| {
+        let logs: LogMaker = Box::new(move |_| made().map(|disk| Box::new(disk) as LogFile));
+        let options = Options { seed: 1, logs: Some(logs), ..Options::default() };
+        run(&scenario, options).map(|_| ()).map_err(|error| error.to_string())
+    };
+    assert_eq!(said(|| Ok(Disk { left_bytes: 1_000_000, takes_flushes: true })), Ok(()));
+    let failure = Err("qlog could not be written: f-a.sqlog: no storage space".to_owned());
+    assert_eq!(said(|| Ok(Disk { left_bytes: 1000, takes_flushes: true })), failure);
+    assert_eq!(said(|| Ok(Disk { left_bytes: 1_000_000, takes_flushes: false })), failure);
+    assert_eq!(said(|| Err(io::ErrorKind::StorageFull.into())), failure);
 }
 
 const BULK: (&str, &str) = ("flow.f.application", "{ kind = \"bulk\" }");

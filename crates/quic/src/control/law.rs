@@ -32,6 +32,8 @@ pub(super) struct Law<L> {
     recovery_start: Option<Instant>,
     /// That reduction was for a loss, and no packet sent after it has been acknowledged.
     is_repairing: bool,
+    /// Persistent congestion holds the window at two datagrams until a packet sent after it is acknowledged.
+    is_collapsed: bool,
     /// Where the law asks for them.
     packets: Option<Packets>,
     last_sent: Time,
@@ -66,6 +68,7 @@ impl<L: CongestionControl> Law<L> {
             mtu_bytes: u64::from(mtu),
             recovery_start: Some(now),
             is_repairing: false,
+            is_collapsed: false,
             packets,
             last_sent: Time::ZERO,
             untold_bytes: 0,
@@ -101,21 +104,8 @@ impl<L: CongestionControl> Law<L> {
             self.law.on_acked_marks(bytes, marked, packets.acked_to, packets.sent_bytes);
         }
     }
-}
 
-impl<L: CongestionControl + Clone + Send + Sync + 'static> Controller for Law<L> {
-    fn on_sent(&mut self, now: Instant, bytes: u64, _last_packet_number: u64) {
-        let Some(packets) = &mut self.packets else { return };
-        let now = clock::simulated(now);
-        if L::TAKES_SAMPLES && packets.in_flight == 0 && self.last_sent > Time::ZERO {
-            self.law.on_idle_end(now, self.last_sent);
-        }
-        self.last_sent = now;
-        packets.on_sent(now, bytes, self.law.cwnd_bytes());
-        self.law.on_sent(packets.in_flight);
-    }
-
-    fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, app_limited: bool, rtt: &RttEstimator) {
+    fn acknowledge(&mut self, now: Instant, sent: Instant, bytes: u64, app_limited: bool, srtt: Span) {
         let (mut snd_una, mut snd_nxt) = (0, 0);
         if let Some(packets) = &mut self.packets {
             packets.on_ack(clock::simulated(now), clock::simulated(sent), bytes);
@@ -131,6 +121,7 @@ impl<L: CongestionControl + Clone + Send + Sync + 'static> Controller for Law<L>
         if self.is_from_before(sent) {
             return;
         }
+        self.is_collapsed = false;
         self.law.on_ack(&Ack {
             bytes,
             // Slow start counts every octet (RFC 9002 section 7.3.1).
@@ -138,12 +129,34 @@ impl<L: CongestionControl + Clone + Send + Sync + 'static> Controller for Law<L>
             // The time of the curve stops while the application limits the flight (RFC 9438 section 5.8).
             in_use_bytes: if app_limited { 0 } else { self.law.cwnd_bytes() },
             now: clock::simulated(now),
-            srtt: Some(Span::from_ns(rtt.get().as_nanos() as u64)),
+            srtt: Some(srtt),
             rtt: Some(Span::from_ns(now.saturating_duration_since(sent).as_nanos() as u64)),
             snd_una,
             snd_nxt,
             ..Ack::default()
         });
+    }
+}
+
+impl<L: CongestionControl + Clone + Send + Sync + 'static> Controller for Law<L> {
+    fn on_sent(&mut self, now: Instant, bytes: u64, _last_packet_number: u64) {
+        let Some(packets) = &mut self.packets else { return };
+        let now = clock::simulated(now);
+        // The library tells of acknowledgements that it sends, too, which never leave the flight. Beside them
+        // the meter has data alone.
+        if packets.delivered_bytes() > 0 && self.meter.in_flight_bytes.load(Ordering::Relaxed) == 0 {
+            packets.in_flight = 0;
+        }
+        if L::TAKES_SAMPLES && packets.in_flight == 0 && self.last_sent > Time::ZERO {
+            self.law.on_idle_end(now, self.last_sent);
+        }
+        self.last_sent = now;
+        packets.on_sent(now, bytes, self.law.cwnd_bytes());
+        self.law.on_sent(packets.in_flight);
+    }
+
+    fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, app_limited: bool, rtt: &RttEstimator) {
+        self.acknowledge(now, sent, bytes, app_limited, Span::from_ns(rtt.get().as_nanos() as u64));
     }
 
     fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, _largest: Option<u64>) {
@@ -191,6 +204,8 @@ impl<L: CongestionControl + Clone + Send + Sync + 'static> Controller for Law<L>
             let cause = Cause::Timeout { flight_bytes, repeated: true, repairing: false };
             self.law.on_congestion_at(cause, clock::simulated(now));
             self.law.on_recovered(self.min_window_bytes());
+            // BBR takes no window from outside: its own is what is in flight.
+            self.is_collapsed = true;
         }
         self.tell();
     }
@@ -204,7 +219,10 @@ impl<L: CongestionControl + Clone + Send + Sync + 'static> Controller for Law<L>
     }
 
     fn window(&self) -> u64 {
-        self.law.cwnd_bytes().max(self.min_window_bytes())
+        match self.is_collapsed {
+            true => self.min_window_bytes(),
+            false => self.law.cwnd_bytes().max(self.min_window_bytes()),
+        }
     }
 
     fn metrics(&self) -> ControllerMetrics {
@@ -225,5 +243,93 @@ impl<L: CongestionControl + Clone + Send + Sync + 'static> Controller for Law<L>
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use roamsim_protocols::tcp::congestion::Bbr;
+
+    /// Counts the ends of idle times.
+    #[derive(Clone)]
+    struct Idle(usize);
+
+    impl CongestionControl for Idle {
+        const TAKES_SAMPLES: bool = true;
+
+        fn new(_settings: &Settings) -> Idle {
+            Idle(0)
+        }
+
+        fn start(&mut self, _smss_bytes: u64, _initial_window_bytes: u64) {}
+
+        fn set_smss(&mut self, _bytes: u64) {}
+
+        fn cwnd_bytes(&self) -> u64 {
+            12_000
+        }
+
+        fn ssthresh_bytes(&self) -> u64 {
+            u64::MAX
+        }
+
+        fn on_ack(&mut self, _ack: &Ack) {}
+
+        fn on_congestion(&mut self, _cause: Cause) {}
+
+        fn on_recovered(&mut self, _cwnd_bytes: u64) {}
+
+        fn on_idle_end(&mut self, _now: Time, _last_sent_at: Time) {
+            self.0 += 1;
+        }
+    }
+
+    fn at(ms: u64) -> Instant {
+        clock::instant(Time::ZERO + Span::from_ms(ms))
+    }
+
+    /// 50 datagrams are in flight, more than two when 40 are lost: BBR's own window is what is left.
+    #[test]
+    fn after_persistent_congestion_the_window_waits_for_what_is_sent_then() {
+        let (random, meter) = (Stream::new(1, 0, "law"), Arc::default());
+        let mut law = Law::<Bbr>::new((100_000, 1200), (at(0), true), &random, meter);
+        (1..=50).for_each(|ms| law.on_sent(at(ms), 1200, ms));
+        law.on_congestion_event(at(999), at(40), true, 40 * 1200);
+        assert_eq!((law.window(), law.law.cwnd_bytes()), (2400, 11 * 1200));
+        law.acknowledge(at(1000), at(50), 1200, false, Span::from_ms(40));
+        law.on_end_acks(at(1000), 9 * 1200, false, None);
+        assert_eq!(law.window(), 2400);
+        law.on_sent(at(1001), 1200, 51);
+        law.acknowledge(at(1041), at(1001), 1200, false, Span::from_ms(40));
+        law.on_end_acks(at(1041), 9 * 1200, false, None);
+        assert!(law.window() > 2400, "{}", law.window());
+    }
+
+    /// All data is acknowledged at 40 ms. Acknowledgements of the peer's response leave then, and are in flight
+    /// for ever as the library tells it; the next request at 500 ms ends an idle time none the less.
+    #[test]
+    fn acknowledgements_that_it_sends_do_not_hide_an_idle_time() {
+        let (random, meter) = (Stream::new(1, 0, "law"), Arc::<Meter>::default());
+        let mut law = Law::<Idle>::new((12_000, 1200), (at(0), true), &random, Arc::clone(&meter));
+        // As the library and the end of the connection tell of data.
+        let send = |law: &mut Law<Idle>, ms| {
+            law.on_sent(at(ms), 1200, 0);
+            meter.in_flight_bytes.fetch_add(1200, Ordering::Relaxed);
+        };
+        send(&mut law, 1);
+        send(&mut law, 2);
+        assert_eq!(law.law.0, 0);
+        for sent_ms in [1, 2] {
+            law.acknowledge(at(40), at(sent_ms), 1200, true, Span::from_ms(40));
+        }
+        meter.in_flight_bytes.store(0, Ordering::Relaxed);
+        law.on_end_acks(at(40), 0, true, None);
+        (41..60).for_each(|ms| law.on_sent(at(ms), 40, 0));
+        let before = law.law.0;
+        send(&mut law, 500);
+        assert_eq!(law.law.0, before + 1);
+        send(&mut law, 501);
+        assert_eq!(law.law.0, before + 1);
     }
 }

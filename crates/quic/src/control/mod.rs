@@ -167,6 +167,19 @@ mod tests {
         assert_eq!((control.window(), meter.timeouts.load(Ordering::Relaxed)), (2400, 1));
     }
 
+    /// RFC 9002 section 7.6.2, with more in flight than the minimum: BBR, whose window after a timeout of TCP is
+    /// the flight, has no more.
+    #[test]
+    fn every_law_falls_to_two_datagrams_in_persistent_congestion() {
+        let laws = [Kind::Reno, Kind::Cubic, Kind::CubicLinux, Kind::Vegas, Kind::Bbr, Kind::Dctcp];
+        for kind in laws.into_iter().chain([Kind::NewReno]) {
+            let (mut control, meter) = control(kind, 100_000, at(0));
+            (1..=50).for_each(|ms| control.on_sent(at(ms), 1200, ms));
+            control.on_congestion_event(at(999), at(40), true, 1200);
+            assert_eq!((control.window(), meter.timeouts.load(Ordering::Relaxed)), (2400, 1), "{kind:?}");
+        }
+    }
+
     #[test]
     fn a_loss_on_the_path_before_does_not_count_for_the_new_one() {
         let (mut control, _) = control(Kind::Cubic, 12_000, at(100));
