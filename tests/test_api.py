@@ -46,7 +46,7 @@ def test_every_row_says_which_run_it_is_of(scenario: Path) -> None:
 def test_every_column_is_explained_with_the_unit_of_the_run(scenario: Path) -> None:
     from roamsim import _roamsim
 
-    traces = ["cwnd", "segments", "transactions", "packets", "messages", "occupancy", "link_events"]
+    traces = ["cwnd", "segments", "transactions", "packets", "messages", "occupancy", "link_events", "states"]
     found = {}
     # Some tables are there only where what they are about is.
     outside = {
@@ -54,7 +54,21 @@ def test_every_column_is_explained_with_the_unit_of_the_run(scenario: Path) -> N
         "node": [{"name": "server", "external": True}, {"name": "phone", "external": True}],
         "link": [{"name": "path", "between": ["server", "phone"], "rate": "1Mb/s", "delay": "1ms"}],
     }
-    for one in (scenario, outside, *sorted((ROOT / "examples").glob("*.toml"))):
+    cut = {
+        "scenario": {"name": "fragments", "duration": "1s"},
+        "node": [{"name": "server"}, {"name": "phone"}],
+        "link": outside["link"],
+        "flow": [
+            {
+                "name": "large",
+                "from": "server",
+                "to": "phone",
+                "transport": {"protocol": "udp"},
+                "application": {"kind": "cbr", "packet_size": "5000B", "interval": "100ms"},
+            }
+        ],
+    }
+    for one in (scenario, outside, cut, *sorted((ROOT / "examples").glob("*.toml"))):
         asked = roamsim.load(one, set={"scenario.percentiles": [99.9]})
         result = _roamsim.run(asked, trace=traces, series=True)
         for name, table in result.tables.items():
