@@ -2,9 +2,9 @@
 //! the simulator.
 //!
 //! The library has no sockets and no clock: [`Quic`] hands it simulated time, datagrams and random numbers,
-//! and takes its datagrams and its deadline. Loss detection, flow control, path MTU discovery, path validation
-//! and connection identifiers are the library's, as are NewReno and the pacing at 1.25 windows a round trip. The
-//! other laws of congestion control and the rate of BBR are the simulator's ([`control`]).
+//! and takes its datagrams and its deadline. Loss detection, flow control, path MTU discovery, path
+//! validation and connection identifiers are the library's, as are NewReno and the pacing at 1.25 windows a
+//! round trip. The other laws of congestion control and the rate of BBR are the simulator's ([`control`]).
 //!
 //! What makes runs repeatable to the bit:
 //!

@@ -48,8 +48,8 @@ fn a_small_transfer_takes_three_one_way_delays() {
     assert_eq!(integers(&outcome, "flows", "delivered_bytes"), [500]);
 }
 
-/// A Retry costs the client a round trip: its first flight leaves again, 1200 octets or more as 1228 octets in
-/// 9.824 ms and 50 ms more, and the Retry takes 50 ms and less than 9.824 ms.
+/// A Retry costs the client a round trip: its first flight leaves again, 1200 octets or more as 1228 octets
+/// in 9.824 ms and 50 ms more, and the Retry takes 50 ms and less than 9.824 ms.
 #[test]
 fn with_retry_the_data_comes_a_round_trip_later() {
     let took =

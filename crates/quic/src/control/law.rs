@@ -306,8 +306,8 @@ mod tests {
         assert!(law.window() > 2400, "{}", law.window());
     }
 
-    /// All data is acknowledged at 40 ms. Acknowledgements of the peer's response leave then, and are in flight
-    /// for ever as the library tells it; the next request at 500 ms ends an idle time none the less.
+    /// All data is acknowledged at 40 ms. Acknowledgements of the peer's response leave then, and are in
+    /// flight for ever as the library tells it; the next request at 500 ms ends an idle time none the less.
     #[test]
     fn acknowledgements_that_it_sends_do_not_hide_an_idle_time() {
         let (random, meter) = (Stream::new(1, 0, "law"), Arc::<Meter>::default());

@@ -167,8 +167,8 @@ mod tests {
         assert_eq!((control.window(), meter.timeouts.load(Ordering::Relaxed)), (2400, 1));
     }
 
-    /// RFC 9002 section 7.6.2, with more in flight than the minimum: BBR, whose window after a timeout of TCP is
-    /// the flight, has no more.
+    /// RFC 9002 section 7.6.2, with more in flight than the minimum: BBR, whose window after a timeout of
+    /// TCP is the flight, has no more.
     #[test]
     fn every_law_falls_to_two_datagrams_in_persistent_congestion() {
         let laws = [Kind::Reno, Kind::Cubic, Kind::CubicLinux, Kind::Vegas, Kind::Bbr, Kind::Dctcp];
