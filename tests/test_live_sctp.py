@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import random
 import struct
-import sys
 from pathlib import Path
 
-import polars
 import pytest
 import roamsim
-from conftest import run_command
 from ipv4 import PHONE, SERVER, packet
-from test_capture import tshark
+from outside import FIRST_PORT, FLOW, SCENARIO, are_well_formed, transfers
 from test_live import crc32c
-from test_live_tcp import FIRST_PORT, FLOW, SCENARIO
 
 #: Associations as it is told of: reads messages whose octets it knows, and writes others.
 PROGRAM = """
@@ -95,10 +90,9 @@ print("TOLD", sum(told.values()), len(told), sorted(port for port in told if not
 @pytest.mark.needs("tun", "libusrsctp.so.2", "tshark")
 def test_two_hundred_transfers_between_a_library_and_ours(tmp_path: Path) -> None:
     draw = random.Random(3)
-    flows, plan = [], []
-    for number in range(200):
-        way, size = draw.choice(["down", "up"]), draw.choice([1, 1000, 20_000, 100_000])
-        keys: dict[str, object] = {
+
+    def transport() -> dict[str, object]:
+        return {
             "protocol": "sctp",
             "rules": draw.choice(["rfc2960", "rfc9260"]),
             "streams": draw.choice([1, 4]),
@@ -108,44 +102,12 @@ def test_two_hundred_transfers_between_a_library_and_ours(tmp_path: Path) -> Non
             "rto_min": "300ms",
             "rto_initial": "1s",
         }
-        ends = ("server", "phone") if way == "down" else ("phone", "server")
-        start = f"{draw.uniform(2.5, 5):.3f}s"
-        application = (
-            f'{{ kind = "transfer", start = "{start}", size = "{size}B" }}' if way == "down" else '{ kind = "bulk" }'
-        )
-        transport = "{ " + ", ".join(f"{key} = {json.dumps(value)}" for key, value in keys.items()) + " }"
-        flows.append(
-            FLOW.format(name=f"f{number}", source=ends[0], sink=ends[1], transport=transport, application=application)
-        )
-        plan.append((FIRST_PORT + number, size, way))
-    text = SCENARIO.format(duration="120s").replace('rate = "10Mb/s"', 'rate = "50Mb/s"')
-    # Losses, packets that overtake each other, and an outage.
-    text = text.replace(
-        'delay = "20ms"',
-        'delay = { constant = "20ms", jitter = { distribution = "uniform", min = "0s", max = "5ms" }, '
-        "reordering = true }\n"
-        'loss = { model = "bernoulli", probability = 0.01 }\n'
-        'outages = [{ start = "4s", duration = "700ms" }]',
-    )
-    (tmp_path / "all.toml").write_text(text + "".join(flows))
-    done = run_command(
-        "live", "all.toml", "--max-lateness", "60s", "--out", "kept", "--pcap", "all.pcapng", "--on", "phone", "--",
-        sys.executable, "-c", PROGRAM, json.dumps(plan), cwd=tmp_path,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "TOLD 200 200 []" in done.stdout, done.stdout
-    kept = roamsim.open_results(tmp_path / "kept")["flows"]
-    assert kept.sort("name")["delivered_bytes"].to_list() == [
-        size for _, size in sorted((f"f{port - FIRST_PORT}", size) for port, size, _ in plan)
-    ]
+
+    kept = transfers(tmp_path, PROGRAM, draw, transport)
     assert kept["retransmissions"].sum() > 20
-    assert kept.filter(polars.col("connection") == "completed").height > 190
-    # Chunks of both, with their octets: none is malformed, and no checksum is wrong. ICMP errors quote parts of packets,
-    # from before the library is there.
-    check = ("-o", "sctp.checksum:TRUE")
+    # ICMP errors quote parts of packets, from before the library is there.
     wrong = "(_ws.malformed || sctp.checksum.status == 0) && !icmp"
-    assert tshark(tmp_path / "all.pcapng", *check, "-Y", wrong) == ""
-    assert len(tshark(tmp_path / "all.pcapng", *check, "-Y", "sctp.checksum.status == 1").splitlines()) > 3_000
+    are_well_formed(tmp_path, wrong, "sctp.checksum.status == 1", 3_000, "-o", "sctp.checksum:TRUE")
 
 
 def between(ends: tuple[str, str], application: str) -> roamsim.World:

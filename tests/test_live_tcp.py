@@ -2,48 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import random
 import struct
-import sys
 from pathlib import Path
 
-import polars
 import pytest
 import roamsim
-from conftest import run_command
 from ipv4 import PHONE, SERVER, checksum, packet
-from test_capture import tshark
+from outside import FIRST_PORT, FLOW, SCENARIO, are_well_formed, transfers
 
 needs_tun = pytest.mark.needs("tun")
-
-FIRST_PORT = 49152
-
-SCENARIO = """
-[scenario]
-name = "A program at the end"
-duration = "{duration}"
-ip = "ipv4"
-[[node]]
-name = "server"
-[[node]]
-name = "phone"
-external = true
-[[link]]
-name = "path"
-between = ["server", "phone"]
-rate = "10Mb/s"
-delay = "20ms"
-"""
-
-FLOW = """
-[[flow]]
-name = "{name}"
-from = "{source}"
-to = "{sink}"
-transport = {transport}
-application = {application}
-"""
 
 UP = SCENARIO.format(duration="20s") + FLOW.format(
     name="up",
@@ -329,9 +297,8 @@ print("TOLD", sum(told.values()), len(told), sorted(port for port in told if not
 @pytest.mark.needs("tshark")
 def test_two_hundred_transfers_between_the_kernel_and_ours(tmp_path: Path) -> None:
     draw = random.Random(2)
-    flows, plan = [], []
-    for number in range(200):
-        way, size = draw.choice(["down", "up"]), draw.choice([1, 1000, 20_000, 100_000])
+
+    def transport() -> dict[str, object]:
         keys: dict[str, object] = {
             "protocol": "tcp",
             "variant": draw.choice(["tahoe", "reno", "newreno", "sack", "vegas", "cubic"]),
@@ -348,41 +315,9 @@ def test_two_hundred_transfers_between_the_kernel_and_ours(tmp_path: Path) -> No
             keys["receive_window"] = draw.choice(["8kB", "1MB"])
         if keys["variant"] in ("sack", "cubic"):
             keys |= {"rack": draw.random() < 0.5, "pacing": draw.random() < 0.5}
-        ends = ("server", "phone") if way == "down" else ("phone", "server")
-        start = f"{draw.uniform(2.5, 5):.3f}s"
-        application = (
-            f'{{ kind = "transfer", start = "{start}", size = "{size}B" }}' if way == "down" else '{ kind = "bulk" }'
-        )
-        transport = "{ " + ", ".join(f"{key} = {json.dumps(value)}" for key, value in keys.items()) + " }"
-        flows.append(
-            FLOW.format(name=f"f{number}", source=ends[0], sink=ends[1], transport=transport, application=application)
-        )
-        plan.append((FIRST_PORT + number, size, way))
-    text = SCENARIO.format(duration="120s").replace('rate = "10Mb/s"', 'rate = "50Mb/s"')
-    # Losses, packets that overtake each other, an outage, marks.
-    text = text.replace(
-        'delay = "20ms"',
-        'delay = { constant = "20ms", jitter = { distribution = "uniform", min = "0s", max = "5ms" }, '
-        "reordering = true }\n"
-        'loss = { model = "bernoulli", probability = 0.01 }\n'
-        'outages = [{ start = "4s", duration = "700ms" }]\n'
-        'queue = { discipline = "codel", ecn = true }',
-    )
-    (tmp_path / "all.toml").write_text(text + "".join(flows))
-    done = run_command(
-        "live", "all.toml", "--max-lateness", "60s", "--out", "kept", "--pcap", "all.pcapng", "--on", "phone", "--",
-        sys.executable, "-c", PROGRAM, json.dumps(plan), cwd=tmp_path,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "TOLD 200 200 []" in done.stdout, done.stdout
-    kept = roamsim.open_results(tmp_path / "kept")["flows"]
-    assert kept.sort("name")["delivered_bytes"].to_list() == [
-        size for _, size in sorted((f"f{port - FIRST_PORT}", size) for port, size, _ in plan)
-    ]
+        return keys
+
+    kept = transfers(tmp_path, PROGRAM, draw, transport, 'queue = { discipline = "codel", ecn = true }')
     assert kept["retransmissions"].sum() > 50
-    # Segments of both, with their octets: none is malformed, and no checksum is wrong.
     wrong = "_ws.malformed || ip.checksum.status == 0 || tcp.checksum.status == 0"
-    assert tshark(tmp_path / "all.pcapng", "-Y", wrong) == ""
-    assert len(tshark(tmp_path / "all.pcapng", "-Y", "tcp.checksum.status == 1").splitlines()) > 10_000
-    # But for some whose last segments are lost and sent again, all close before the program goes.
-    assert kept.filter(polars.col("connection") == "completed").height > 190
+    are_well_formed(tmp_path, wrong, "tcp.checksum.status == 1", 10_000)

@@ -48,6 +48,14 @@ fn number(outcome: &Outcome, table: &str, name: &str) -> f64 {
     }
 }
 
+/// Keys of a flow's transport are refused with a message and a way out.
+#[track_caller]
+fn refuses(text: &str, keys: &str, message: &str, help: &str) {
+    let protocol = "protocol = \"sctp\", ";
+    let report = refusal::report_on(text, protocol, &format!("{protocol}{keys}, "));
+    assert!(report.contains(message) && report.contains(help), "{keys}: {report}");
+}
+
 const LOSSY: (&str, &str) =
     ("link.path.loss", "{ model = \"bernoulli\", probability = 0.1, start = \"1s\" }");
 
@@ -347,7 +355,6 @@ fn data_goes_on_the_primary_path_that_is_named_whatever_the_order_of_links() {
 #[test]
 fn a_primary_path_is_of_an_end_that_has_several() {
     let good = two_accesses();
-    let key = "protocol = \"sctp\", ";
     for (primary, message, help) in [
         ("primary_path = \"fast acces\"", "there is no link \"fast acces\"", "\"fast access\""),
         (
@@ -361,13 +368,11 @@ fn a_primary_path_is_of_an_end_that_has_several() {
             "change_primary_at",
         ),
     ] {
-        let report = refusal::report_on(&good, key, &format!("{key}{primary}, "));
-        assert!(report.contains(message) && report.contains(help), "{primary}: {report}");
+        refuses(&good, primary, message, help);
     }
     let elsewhere = good.replace("to = \"server\"", "to = \"hotspot\"");
-    let report = refusal::report_on(&elsewhere, key, &format!("{key}primary_path = \"core 2\", "));
-    assert!(report.contains("neither \"terminal\" nor \"hotspot\" is at \"core 2\""), "{report}");
-    assert!(report.contains("write \"fast access\" or \"slow access\""), "{report}");
+    let message = "neither \"terminal\" nor \"hotspot\" is at \"core 2\"";
+    refuses(&elsewhere, "primary_path = \"core 2\"", message, "write \"fast access\" or \"slow access\"");
 }
 
 /// Data of 1000 B every 50 ms, over the first of two links until that fails at 10.01 s for good.
@@ -429,7 +434,6 @@ fn a_potentially_failed_primary_path_costs_one_timeout() {
 
 #[test]
 fn potentially_failed_paths_need_room_below_inactive_ones() {
-    let key = "protocol = \"sctp\", ";
     for (keys, message, help) in [
         (
             "potentially_failed_max_retrans = 5",
@@ -447,8 +451,7 @@ fn potentially_failed_paths_need_room_below_inactive_ones() {
             "leave one of the two out",
         ),
     ] {
-        let report = refusal::report_on(FAILING, key, &format!("{key}{keys}, "));
-        assert!(report.contains(message) && report.contains(help), "{keys}: {report}");
+        refuses(FAILING, keys, message, help);
     }
 }
 
@@ -512,7 +515,6 @@ fn a_call_does_not_catch_up_after_an_outage() {
 
 #[test]
 fn messages_alone_have_lifetimes() {
-    let key = "protocol = \"sctp\", ";
     let messages = flow("", "kind = \"cbr\", packet_size = \"200B\", interval = \"20ms\"");
     let stream = flow("", "kind = \"bulk\"");
     for (text, keys, message, help) in [
@@ -536,8 +538,7 @@ fn messages_alone_have_lifetimes() {
             "leave one of the two out",
         ),
     ] {
-        let report = refusal::report_on(text, key, &format!("{key}{keys}, "));
-        assert!(report.contains(message) && report.contains(help), "{keys}: {report}");
+        refuses(text, keys, message, help);
     }
 }
 

@@ -130,7 +130,8 @@ def _reasons(results: Results) -> list[dict[str, Any]]:
     """A row for each flow; nothing if nobody retransmitted, or no transport tells why."""
     if not results.height("flows"):
         return []
-    told = results["flows"].filter(polars.col("retransmissions") > 0)["timeout_retransmissions"].count()
+    chosen = ("retransmissions", "timeout_retransmissions")
+    told = any(timeouts is not None for sent, timeouts in results.iter_rows("flows", chosen) if sent)
     return summary(results, "flows", ("retransmissions", *REASONS)) if told else []
 
 
@@ -139,9 +140,8 @@ def _senders(results: Results, part: Part) -> Iterator[tuple[str, dict[str, pola
     tables = {}
     for name in ("states", "samples", "segments"):
         if results.height(name):
-            rows = results[name].filter(
-                polars.col("replication") == 0, polars.col("kind").is_in(["flow", "signalling"])
-            )
+            first = polars.col("replication") == 0, polars.col("kind").is_in(["flow", "signalling"])
+            rows = polars.concat(lot.filter(*first) for lot in results.lots(name))
             tables[name] = part.of(rows) if name == "states" or not part.flow else rows.filter(name=part.flow)
     drawn = ("pacing_rate", "delivery_rate", "in_flight")
     of = []
