@@ -13,7 +13,7 @@ from validation import coexistence, compare, ours, queues, wifi, wimax
 from validation.explanations import Explanation
 from validation.parts import VARIANTS, Case, Part, Quantity, parts
 from validation.runs import Outcome, Run
-from validation.tables import WHY, made_with, part_ratios, part_table, ratio, shared, update_parts
+from validation.tables import WHY, folded, made_with, part_ratios, part_table, ratio, shared, update_parts
 
 
 def outcome(delivered_bytes: int) -> Outcome:
@@ -70,13 +70,31 @@ def test_a_variant_that_a_peer_does_not_have_leaves_its_cells_empty() -> None:
     assert unexplained == 0
 
 
-def test_a_peer_that_differs_nowhere_has_no_row_in_brief() -> None:
-    mine, theirs = ([(Run("reno"), outcome(octets))] for octets in (1000, 1010))
-    for peer, expected in ((mine, 1), (theirs, 2)):
+def test_a_peer_that_agrees_has_no_row_in_brief() -> None:
+    mine, near, far = ([(Run("reno"), outcome(octets))] for octets in (1000, 1010, 2000))
+    for peer, expected in (
+        (mine, ["| ours | 1000 |"]),
+        (near, ["| ours (ns-2 0.990) | 1000 |"]),
+        (far, ["| ours | 1000 |", "| / ns-2 | **0.500** not explained |"]),
+    ):
         outcomes = {("goodput", ("reno",)): {"roamsim": mine, "ns-2": peer}}
-        rows = part_ratios(one_case(), ["ns-2"], outcomes).splitlines()[2:]
-        assert len(rows) == expected
-        assert rows[0] == "| ours | 1000 |"
+        assert part_ratios(one_case(), ["ns-2"], outcomes).splitlines()[2:] == expected
+
+
+def test_the_range_of_peers_that_agree_stands_behind_the_labels() -> None:
+    rows = [
+        ["reno: MB", "5", "6"],
+        ["/ ns-3", "**1.2** a", "0.990"],
+        ["/ ns-2", "1.010", "0.950"],
+        ["sack: MB", "5", "6"],
+        ["/ ns-3", "1.020", ""],
+        ["/ ns-2", "1.010", "0.999"],
+    ]
+    assert folded(rows) == [
+        ["reno: MB (ns-2 0.950 to 1.010)", "5", "6"],
+        ["/ ns-3", "**1.2** a", "0.990"],
+        ["sack: MB (ns-3 1.020; ns-2 0.999 to 1.010)", "5", "6"],
+    ]
 
 
 def test_variants_with_equal_rows_share_them() -> None:
@@ -117,8 +135,7 @@ def test_the_ratios_of_a_quantity_follow_its_row_in_brief() -> None:
     assert part_ratios(part, ["ns-2"], outcomes).splitlines() == [
         "| variant | window 8 | window 16 |",
         "| --- | --- | --- |",
-        "| reno: delivered, B | 1000 | 2000 |",
-        "| / ns-2 | 0.952 | 1.000 |",
+        "| reno: delivered, B (ns-2 0.952 to 1.000) | 1000 | 2000 |",
         "| reno: timeouts | 1.0 | 1.0 |",
     ]
 

@@ -135,8 +135,9 @@ def part_table(part: Part, peers: Sequence[str], outcomes: Outcomes) -> tuple[st
 def part_ratios(part: Part, peers: Sequence[str], outcomes: Outcomes) -> str:
     """A part in short, its last label across: our means and the ratios to them that are judged, without intervals.
 
-    The row of our means has the labels, the rows of its ratios follow. A peer has no row if it lacks the variant, or
-    if all its ratios are 1.000. Variants with equal rows share them.
+    The row of our means has the labels, the rows of its ratios follow. A peer that agrees everywhere has the range of
+    its ratios behind the labels instead. It is left out if it lacks the variant, or if all its ratios are 1.000.
+    Variants with equal rows share them.
     """
     shown = [quantity for quantity in part.quantities if quantity.judged]
     rows: dict[tuple[str, str], dict[str, str]] = {}
@@ -155,7 +156,26 @@ def part_ratios(part: Part, peers: Sequence[str], outcomes: Outcomes) -> str:
         for (labels, peer), cells in rows.items()
         if (labels, peer) not in same
     ]
-    return table([head, *columns], shared(shown_rows))
+    return table([head, *columns], folded(shared(shown_rows)))
+
+
+def folded(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """The rows of a brief table, without those of ratios that are not marked: `reno (ns-2 0.987 to 1.051)`."""
+    found: list[list[str]] = []
+    ranges: list[list[str]] = []
+    for label, *cells in rows:
+        if not label.startswith("/ ") or any("**" in cell for cell in cells):
+            found.append([label, *cells])
+            ranges.append([])
+        else:
+            values = sorted(filter(None, cells), key=float)
+            to = f" to {values[-1]}" if values[-1] != values[0] else ""
+            ours = max(place for place, row in enumerate(found) if not row[0].startswith("/ "))
+            ranges[ours].append(f"{label.removeprefix('/ ')} {values[0]}{to}")
+    return [
+        [f"{label} ({'; '.join(agree)})" if agree else label, *cells]
+        for (label, *cells), agree in zip(found, ranges, strict=True)
+    ]
 
 
 def shared(rows: Sequence[Sequence[str]]) -> list[list[str]]:
