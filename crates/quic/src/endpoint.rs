@@ -690,7 +690,7 @@ impl Endpoint for Quic {
 
     fn cwnd_bytes(&self) -> Option<u64> {
         let (_, connection) = self.connection.as_ref()?;
-        Some(connection.congestion_state().window())
+        Some(connection.congestion_state().metrics().congestion_window)
     }
 
     fn ssthresh_bytes(&self) -> Option<u64> {

@@ -147,15 +147,33 @@ fn laws_leave_the_queue_that_they_are_known_for() {
 
 /// BBR takes no loss below 2 % for congestion (draft-ietf-ccwg-bbr-06 section 2.8). NewReno is bound by it:
 /// 1 % over 40 ms allows 1452 B / 40 ms x 1.22 / 0.1, 3.5 Mb/s.
+///
+/// Over TCP it delivers as much, less what headers take: 1460 of 1500 octets there, 1421 of 1480 here, a ratio
+/// of 0.986. Its bound after losses is what a round has delivered, whole datagrams: if the last of them had no
+/// room in it, each such round would lower the bound by one more.
 #[test]
 fn bbr_takes_few_losses_for_chance() {
     let loss = ("link.path.loss", "{ model = \"bernoulli\", probability = 0.01, from = \"a\" }");
-    let goodput_bps = |control| {
-        let outcome = behind_a_queue(control, "{ packets = 200 }", &[loss]);
-        floats(&outcome, "flows", "goodput_bps")[0]
+    let goodput_bps = |transport: &str| {
+        let path = [
+            BULK,
+            loss,
+            ("link.path.rate", "10Mb/s"),
+            ("link.path.delay", "20ms"),
+            ("link.path.queue", "{ packets = 200 }"),
+            ("flow.f.transport", transport),
+        ];
+        let of_seed = |seed| {
+            let outcome = outcome::of(GOOD, &path, Options { seed, ..Options::default() });
+            floats(&outcome, "flows", "goodput_bps")[0]
+        };
+        (1..=3).map(of_seed).sum::<f64>() / 3.0
     };
-    let (bbr, newreno) = (goodput_bps("bbr"), goodput_bps("newreno"));
-    assert!(bbr > 6.5e6, "{bbr}");
+    let quic = |control| format!("{{ protocol = \"quic\", congestion_control = \"{control}\" }}");
+    let (bbr, newreno) = (goodput_bps(&quic("bbr")), goodput_bps(&quic("newreno")));
+    let over_tcp = goodput_bps("{ protocol = \"tcp\", stack = \"rfc\", variant = \"bbr\" }");
+    let ratio = bbr / over_tcp / 0.986;
+    assert!((ratio - 1.0).abs() < 0.03, "{bbr} {over_tcp}");
     assert!(newreno < 4.0e6, "{newreno}");
 }
 

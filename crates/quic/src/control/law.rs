@@ -87,6 +87,13 @@ impl<L: CongestionControl> Law<L> {
         2 * self.mtu_bytes
     }
 
+    fn window_bytes(&self) -> u64 {
+        match self.is_collapsed {
+            true => self.min_window_bytes(),
+            false => self.law.cwnd_bytes().max(self.min_window_bytes()),
+        }
+    }
+
     fn tell(&self) {
         let rate = self.law.pacing_rate_bytes_per_s().unwrap_or(0);
         self.meter.pacing_rate_bytes_per_s.store(rate, Ordering::Relaxed);
@@ -218,16 +225,14 @@ impl<L: CongestionControl + Clone + Send + Sync + 'static> Controller for Law<L>
         }
     }
 
+    /// A datagram may fill the window (RFC 9002 section 7), for which the library wants an octet more.
     fn window(&self) -> u64 {
-        match self.is_collapsed {
-            true => self.min_window_bytes(),
-            false => self.law.cwnd_bytes().max(self.min_window_bytes()),
-        }
+        self.window_bytes().saturating_add(1)
     }
 
     fn metrics(&self) -> ControllerMetrics {
         let mut metrics = ControllerMetrics::default();
-        metrics.congestion_window = self.window();
+        metrics.congestion_window = self.window_bytes();
         metrics.ssthresh = Some(self.law.ssthresh_bytes()).filter(|&bytes| bytes < u64::MAX);
         metrics.pacing_rate = self.law.pacing_rate_bytes_per_s().map(|rate| rate.saturating_mul(8));
         metrics
@@ -289,6 +294,14 @@ mod tests {
         clock::instant(Time::ZERO + Span::from_ms(ms))
     }
 
+    /// The library holds a datagram back if the flight with it is not below what it is told.
+    #[test]
+    fn a_datagram_may_fill_the_window() {
+        let (random, meter) = (Stream::new(1, 0, "law"), Arc::default());
+        let law = Law::<Bbr>::new((12_000, 1200), (at(0), true), &random, meter);
+        assert_eq!([9, 10].map(|in_flight| in_flight * 1200 + 1200 < law.window()), [true, false]);
+    }
+
     /// 50 datagrams are in flight, more than two when 40 are lost: BBR's own window is what is left.
     #[test]
     fn after_persistent_congestion_the_window_waits_for_what_is_sent_then() {
@@ -296,14 +309,14 @@ mod tests {
         let mut law = Law::<Bbr>::new((100_000, 1200), (at(0), true), &random, meter);
         (1..=50).for_each(|ms| law.on_sent(at(ms), 1200, ms));
         law.on_congestion_event(at(999), at(40), true, 40 * 1200);
-        assert_eq!((law.window(), law.law.cwnd_bytes()), (2400, 11 * 1200));
+        assert_eq!((law.window_bytes(), law.law.cwnd_bytes()), (2400, 11 * 1200));
         law.acknowledge(at(1000), at(50), 1200, false, Span::from_ms(40));
         law.on_end_acks(at(1000), 9 * 1200, false, None);
-        assert_eq!(law.window(), 2400);
+        assert_eq!(law.window_bytes(), 2400);
         law.on_sent(at(1001), 1200, 51);
         law.acknowledge(at(1041), at(1001), 1200, false, Span::from_ms(40));
         law.on_end_acks(at(1041), 9 * 1200, false, None);
-        assert!(law.window() > 2400, "{}", law.window());
+        assert!(law.window_bytes() > 2400, "{}", law.window_bytes());
     }
 
     /// All data is acknowledged at 40 ms. Acknowledgements of the peer's response leave then, and are in
