@@ -5,8 +5,12 @@
 | case | path | program |
 | --- | --- | --- |
 | `ping` | 100 Mb/s, 20 ms | 200 echoes |
-| `udp` | 1 Gb/s, 5 ms | `iperf3 -u -b 500M`, datagrams of 1448 octets |
+| `udp` | 1 Gb/s, 5 ms | `iperf3 -u -b 500M`, datagrams of 1448 octets, a socket's buffer of 4 MB |
 | `tcp` | 1 Gb/s, 5 ms | `iperf3`, full-sized packets |
+| `node` | 1 Gb/s, 5 ms | a simulated node sends full-sized packets to a program that reads none of them |
+
+A socket's usual buffer of 208 kB is full after 2 ms in which the machine does not run `iperf3`. `node` measures the
+path alone: neither the sender nor the receiver needs a processor.
 
 `--prefix` stands before each command, such as `taskset -c 0` for one processor. Needs Debian's `iperf3` and
 `iputils-ping`. It prints the machine's load average before each run.
@@ -17,6 +21,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -25,10 +30,41 @@ from validation.kernel import COMMAND
 SECONDS = 5
 SERVER = ["--on", "server", "--", "iperf3", "-s", "-1", "--on", "client", "--", "sh", "-c"]
 CLIENT = f"sleep 1; exec iperf3 -J -c server -t {SECONDS} "
+#: A gigabit a second of packets of 1500 octets, from the simulation.
+FROM_A_NODE = f"""
+[scenario]
+name = "A gigabit from a simulated node"
+duration = "{SECONDS + 2}s"
+ip = "ipv4"
+[[node]]
+name = "server"
+[[node]]
+name = "client"
+external = true
+[[link]]
+name = "path"
+between = ["server", "client"]
+rate = "1Gb/s"
+delay = "5ms"
+[[flow]]
+name = "stream"
+from = "server"
+to = "client"
+port = 5000
+transport = {{ protocol = "udp" }}
+application = {{ kind = "cbr", packet_size = "1472B", interval = "12us", start = "1s" }}
+"""
+DEAF = """
+import socket, time
+listening = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+listening.bind(("", 5000))
+time.sleep(60)
+"""
 CASES: dict[str, tuple[str, list[str]]] = {
     "ping": ("100Mb/s,20ms", ["--on", "client", "--", "ping", "-q", "-i", "0.02", "-c", "200", "server"]),
-    "udp": ("1Gb/s,5ms,queue=2000", [*SERVER, CLIENT + "-u -b 500M -l 1448"]),
+    "udp": ("1Gb/s,5ms,queue=2000", [*SERVER, CLIENT + "-u -b 500M -l 1448 -w 4M"]),
     "tcp": ("1Gb/s,5ms,queue=2000", [*SERVER, CLIENT]),
+    "node": ("", ["--on", "client", "--", sys.executable, "-c", DEAF]),
 }
 
 
@@ -36,10 +72,14 @@ def run(case: str, prefix: Sequence[str]) -> str:
     """One run, as cells of a table."""
     load = Path("/proc/loadavg").read_text(encoding="ascii").split()[0]
     link, programs = CASES[case]
-    done = subprocess.run(
-        [*prefix, COMMAND, "live", "--link", link, "--max-lateness", "10s", *programs],
-        capture_output=True, text=True, check=True, timeout=120,
-    )  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        scenario = Path(folder) / "node.toml"
+        scenario.write_text(FROM_A_NODE)
+        path = ["--link", link] if link else [str(scenario)]
+        done = subprocess.run(
+            [*prefix, COMMAND, "live", *path, "--max-lateness", "10s", *programs],
+            capture_output=True, text=True, check=True, timeout=120,
+        )  # fmt: skip
     late = re.search(r"(\d+) packets went .* ([\d.]+ ms) \(half of them\), ([\d.]+ ms) \(99.9 %\)", done.stderr)
     cost = re.search(r"([\d.]+) s of processor time", done.stderr)
     assert late, done.stderr
@@ -48,6 +88,9 @@ def run(case: str, prefix: Sequence[str]) -> str:
     if case == "ping":
         found = re.search(r"= ([\d.]+)/([\d.]+)/([\d.]+)/", done.stdout)
         told = f"{found[1]} to {found[3]} ms, mean {found[2]}" if found else done.stdout
+    elif case == "node":
+        # From the first packet's arrival on; of octets on the wire.
+        told = f"{int(late[1]) * 1500 * 8 / (SECONDS + 1 - 0.005) / 1e6:.0f} Mb/s"
     else:
         rate = re.findall(r'"bits_per_second":\s*([\d.]+)', done.stdout)[-1]
         shares = re.findall(r'"lost_percent":\s*([\d.e-]+)', done.stdout)

@@ -34,9 +34,24 @@ use std::time::{Duration, Instant};
 /// Packets that are read from one device before the others have their turn. Chosen: some 50 us of work.
 const READ_AT_ONCE: usize = 16;
 
-/// How long before an event the loop no longer sleeps, but looks at its devices again and again. Chosen:
-/// kernels mostly wake a thread faster.
-const AWAKE_BEFORE: Duration = Duration::from_micros(60);
+/// How long before an event the loop no longer sleeps, but looks at its devices again and again: somewhat longer
+/// than the kernel lately overslept.
+#[derive(Debug)]
+struct Margin(Duration);
+
+impl Margin {
+    /// Chosen: a processor at work wakes a thread faster.
+    const LEAST: Duration = Duration::from_micros(60);
+    /// Chosen: 2 % of the time at a hundred events a second. What a busy machine oversleeps beyond that,
+    /// lateness tells.
+    const MOST: Duration = Duration::from_micros(200);
+
+    /// A sleep has ended, so long after it should have.
+    fn overslept(&mut self, by: Duration) {
+        // It falls by a sixteenth, so that some tens of sleeps in time are needed to forget one that was not.
+        self.0 = (by + by / 4).max(self.0 - self.0 / 16).clamp(Margin::LEAST, Margin::MOST);
+    }
+}
 
 /// The device of an external node.
 #[derive(Debug)]
@@ -87,6 +102,7 @@ pub struct Clock {
     board: Option<Arc<Mutex<Snapshot>>>,
     watcher: Watcher,
     shown_at: Option<Instant>,
+    margin: Margin,
     /// How late packets went out.
     pub lateness: Lateness,
     /// How long packets may have waited before they were read.
@@ -103,6 +119,7 @@ impl Default for Clock {
             board: None,
             watcher: Watcher::default(),
             shown_at: None,
+            margin: Margin(Margin::LEAST),
             lateness: Lateness::default(),
             waits: Lateness::default(),
             unwritten: 0,
@@ -183,9 +200,11 @@ impl Clock {
             }
             let next = prepared.world().next_deadline().unwrap_or(Time::MAX).min(prepared.end());
             let until_shown = self.show(prepared.world());
-            let wait = self.real(next.since(self.now())).min(until_shown).saturating_sub(AWAKE_BEFORE);
+            let wait = self.real(next.since(self.now())).min(until_shown).saturating_sub(self.margin.0);
             let timeout = Timespec { tv_sec: wait.as_secs() as _, tv_nsec: wait.subsec_nanos() as _ };
+            let asleep = Instant::now();
             match poll(&mut polled, Some(&timeout)) {
+                Ok(0) if !wait.is_zero() => self.margin.overslept(asleep.elapsed().saturating_sub(wait)),
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(error) => return Err(Failure::Wait(error)),
             }

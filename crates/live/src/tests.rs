@@ -81,3 +81,22 @@ fn whoever_has_something_to_say_wakes_it() {
     assert_eq!(clock.go(&mut prepared, &[], &[wake]).expect("a run"), Ended::Woken);
     assert!(prepared.world().now() < prepared.end());
 }
+
+#[test]
+fn it_wakes_so_much_earlier_as_the_kernel_oversleeps() {
+    let us = Duration::from_micros;
+    let mut margin = Margin(Margin::LEAST);
+    margin.overslept(us(10));
+    assert_eq!(margin.0, us(60));
+    margin.overslept(us(100));
+    assert_eq!(margin.0, us(125));
+    // A sixteenth less.
+    margin.overslept(us(10));
+    assert_eq!(margin.0, Duration::from_nanos(117_188));
+    margin.overslept(us(5000));
+    assert_eq!(margin.0, us(200));
+    for _ in 0..40 {
+        margin.overslept(Duration::ZERO);
+    }
+    assert_eq!(margin.0, us(60));
+}
