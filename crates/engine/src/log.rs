@@ -1,5 +1,5 @@
-//! Rows that a run records, some of them ahead of their time, and that are taken out in order of time once
-//! they are final.
+//! Rows that a run records, some of them ahead of their time. They are taken out in order of time once they
+//! are final.
 
 use crate::time::Time;
 

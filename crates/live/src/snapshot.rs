@@ -1,4 +1,4 @@
-//! What a world by the clock does now, for whoever watches: a few links, flows and stations, as accounts say.
+//! The present state of a live world for its viewers: a few links, flows and stations, from their counters.
 
 use roamsim_engine::Time;
 use roamsim_network::World;

@@ -1,9 +1,8 @@
-//! Handovers by MIH: whose users they are, which sessions, links and sockets are theirs, and the account of
-//! each.
+//! Handovers by MIH: the users, sessions, links, sockets and counters of each entry.
 //!
-//! The users are machines of `protocols::mih::handover`. A scan takes the time that the scenario says, and
-//! finds the networks that the mobile node hears at its end. What a user asks of links (Link_Action.request)
-//! the station's association does.
+//! The users are machines of `protocols::mih::handover`. A scan takes the time that the scenario sets, and
+//! finds the networks that the mobile node hears at its end. The station's association performs the users'
+//! requests to links (Link_Action.request).
 
 use crate::alarm::{Alarm, Moment};
 use crate::distribution::Distribution;

@@ -1,5 +1,5 @@
-//! Ways over wires that have been looked up for connections: each a row of wires in one list, of which a
-//! packet carries its place.
+//! Ways over wires, looked up once for connections. Each is a row of wires in one list, and a packet
+//! carries its index.
 
 use crate::ends::Onward;
 use roamsim_protocols::Address;

@@ -1,8 +1,8 @@
 //! Congestion controls of TCP that are classes in Python.
 //!
-//! A class is registered under the name that stands for it in scenarios, with a digest of its source. Each
-//! connection has an instance of its own, which is called with the interpreter held, so that runs side by
-//! side take turns in it. An error of a class stops its run, and tells the line of the user's file.
+//! A class is registered under its name in scenarios, with a digest of its source. Each connection has its
+//! own instance. Calls hold the interpreter's lock, so parallel runs take turns. An error in a class stops
+//! its run and names the line of the user's file.
 
 use pyo3::exceptions::{PyNotImplementedError, PyTypeError, PyValueError};
 use pyo3::prelude::*;

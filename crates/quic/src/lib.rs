@@ -1,19 +1,19 @@
-//! QUIC (RFC 9000, RFC 9001, RFC 9002): the production stack `quinn-proto`, unmodified, as an [`Endpoint`] of
-//! the simulator.
+//! QUIC (RFC 9000, RFC 9001, RFC 9002): the production stack `quinn-proto`, unmodified, as an [`Endpoint`]
+//! of the simulator.
 //!
-//! The library has no sockets and no clock: [`Quic`] hands it simulated time, datagrams and random numbers,
-//! and takes its datagrams and its deadline. Loss detection, flow control, path MTU discovery, path
-//! validation and connection identifiers are the library's, as are NewReno and the pacing at 1.25 windows a
-//! round trip. The other laws of congestion control and the rate of BBR are the simulator's ([`control`]).
+//! The library has no sockets and no clock. [`Quic`] hands it simulated time, datagrams and random numbers,
+//! and takes its datagrams and its deadline. The library does loss detection, flow control, path MTU
+//! discovery, path validation, connection identifiers, NewReno, and pacing at 1.25 windows per round trip.
+//! The simulator adds the other congestion controls and the rate of BBR ([`control`]).
 //!
-//! What makes runs repeatable to the bit:
+//! Runs repeat to the bit, for these reasons:
 //!
-//! - Time is a fixed instant of the process plus simulated time. The library uses differences alone.
+//! - Time is a fixed instant of the process plus simulated time. The library only uses differences.
 //! - Its random numbers, connection identifiers and stateless reset tokens come from a stream of the
 //!   simulation.
-//! - It gives address tokens in Retry packets alone. Their time comes from a clock that stands still.
-//! - CUBIC is the simulator's, since the library's takes a cube root of the platform. The
-//!   library's BBR draws from the system's random numbers, and is not offered.
+//! - It gives address tokens only in Retry packets. Their time comes from a clock that stands still.
+//! - CUBIC is the simulator's, because the library's takes a cube root of the platform. The library's BBR
+//!   draws from the system's random numbers, and is not offered.
 //! - The default handshake ([`null`]) has the messages, sizes and round trips of TLS 1.3, and no
 //!   cryptography.
 //!

@@ -1,7 +1,8 @@
-//! A heap with four children a node, so that it is half as deep as a binary one, and with a hole at its root
-//! when the earliest entry is taken: who takes one mostly pushes the next, which then sinks from the root, in
-//! place of one entry sinking and another rising. An entry has a key, in the order of which entries come out,
-//! and the number of its event; the four children of an entry lie together.
+//! A heap with four children per node, half as deep as a binary one. The four children of an entry lie
+//! together. An entry has its key and the number of its event.
+//!
+//! Taking the earliest entry leaves a hole at the root. The caller mostly pushes another entry next, which
+//! sinks from the root. So one entry sinks, instead of one sinking and another rising.
 
 use super::NOTHING;
 

@@ -1,22 +1,22 @@
-//! The event queue, in the order of (time, insertion): runs and a heap of what is due soon, and a timing
-//! wheel.
+//! The event queue, in the order of (time, insertion): runs and a heap for events that are due soon, and a
+//! timing wheel for the others.
 //!
-//! Events at one instant come out in the order in which they were pushed. An event is a number of 32 bits for
-//! what it wakes; there is no cancelling: a machine's superseded wake-up comes out and finds nothing to do.
+//! Events at one instant come out in the order in which they were pushed. An event is a number of 32 bits
+//! that says what it wakes. There is no cancelling: a superseded wake-up comes out and does nothing.
 //!
-//! What is due soon when it is pushed, as packets on links are, and the rest, as the timers of connections,
-//! of which there is one each, and most of which are put off before they have anything to do, wait apart,
-//! with one count of insertions and so one order. So with a thousand connections at work packets find as
-//! little before them as with ten. The rest waits in a timing wheel (`wheel`), and what is due soon has
-//! keys of 64 bits, with times that count from an instant now and then moved on.
-//!
-//! Most of what is due soon needs no heap. Links of one rate and delay take as long for packets of one
-//! length, so that their events are pushed in a few sequences each of which is in order by itself. Before a
-//! heap (`heap`) stand some runs (`near`): an entry goes behind the last one of the first run in which
-//! none is later, and the earliest entry is one of their first. Only what fits into none goes into the heap,
-//! and what is due at any time ([`Event::order`]). (These are the piles of patience sorting: but for the last
-//! run, which events of periods share, the last entries of the runs are in order, the latest first, so that
-//! the first that fits is the closest.)
+//! - **Soon and later.** Events that are due soon when they are pushed, such as packets on links, are kept
+//!   apart from the others. The others are mostly timers of connections: each connection has one, and most
+//!   are put off before they fire. So packets meet as few entries with a thousand connections as with ten.
+//!   One count of insertions orders both. The others wait in the `wheel`. Events that are due soon have
+//!   keys of 64 bits; their times count from an instant that moves on now and then.
+//! - **Runs before the heap.** Packets of one length take the same time on links of one rate and delay, so
+//!   their events are pushed in a few sequences, each in order. Some runs (`near`) keep these sequences: an
+//!   entry goes to the end of the first run whose last entry is not later. The earliest entry is the first
+//!   one of some run. The `heap` only holds entries that fit no run, and events that may be due at any time
+//!   ([`Event::order`]).
+//! - **Order of the runs.** They are the piles of patience sorting. Except for the last run, which periodic
+//!   events share, their last entries are in order, the latest first. So the first run that fits is the
+//!   closest.
 
 mod heap;
 mod near;

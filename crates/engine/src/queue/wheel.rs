@@ -1,10 +1,10 @@
-//! A timing wheel for what is not due soon (Varghese and Lauck, "Hashed and Hierarchical Timing Wheels",
-//! 1987).
+//! A timing wheel for entries that are not due soon (Varghese and Lauck, "Hashed and Hierarchical Timing
+//! Wheels", 1987).
 //!
-//! Simulated time is cut into slots. What is due in one of the slots of this turn lies in it in no order,
-//! what is due behind this turn in one list, and a slot is put in order when its time has come. So an entry
-//! is written once, and once more for each turn that it lies behind, and then sorted among the few that are
-//! due with it, however many others wait. Where only few wait at all, they lie in order, and go to their
+//! Simulated time is cut into slots. The entries of a slot of the present turn are unordered, and are
+//! sorted when the slot is due. Entries of later turns are in one list. So an entry is written once, and
+//! once more for each turn before its own. It is then sorted among the few entries that are due with it,
+//! however many others wait. If only few entries wait at all, they are kept in order, and move to their
 //! slots when more come.
 
 use crate::time::Time;

@@ -1,7 +1,7 @@
-//! Applications: what asks the transport to carry something, and when.
+//! Applications: they decide what the transport carries, and when.
 //!
-//! An application is a machine: time comes in with the context, what it wants done is taken with
-//! `poll_action`. The connection, if there is one, is opened by the application's first action, at its start.
+//! An application is a machine. Time comes with the context, and `poll_action` takes its actions. Its first
+//! action, at its start, opens the connection, if there is one.
 
 mod bulk;
 pub mod completions;

@@ -1,5 +1,5 @@
-//! What was on the air: frames of the links that can tell of them, when each was over. Of one node, those
-//! that its radios send or hear; or of all nodes, each frame once.
+//! Frames on the air, of links that report them, each written when it ends. A capture of one node has the
+//! frames that its radios send or hear; one of all nodes has each frame once.
 
 use super::{Capture, Direction};
 use crate::link::frames::{CapturedFrame, Listening};

@@ -1,17 +1,17 @@
-//! A station's association, by the link events of the cells that it may be in.
+//! A station's association, by the link events of its possible cells.
 //!
-//! The station knows how good each cell is that it hears, from the beacon that it heard last: its distance,
-//! which in an abstract cell stands for the strength of the signal, or that strength itself. The rules:
+//! The last heard beacon of a cell says how good the cell is: by its distance (which stands for signal
+//! strength in an abstract cell) or by its signal. The rules:
 //! - A station without association takes the first cell that it hears.
-//! - It changes to a cell that is better than its own by more than the hysteresis: nearer, or stronger.
-//! - When its own is lost, it takes the best one that it hears, if any.
+//! - It changes to a cell that is better than its own (nearer or stronger) by more than the hysteresis.
+//! - When its own cell is lost, it takes the best one that it hears, if any.
 //!
-//! That is a station with one interface, [`Uses::One`]. One with an interface in each cell, [`Uses::All`],
-//! takes every cell that it hears, for as long as it hears it, and the rules say which of them it would
-//! choose by distance.
+//! These rules are for a station with one interface, [`Uses::One`]. A station with an interface in each
+//! cell, [`Uses::All`], uses every cell while it hears it; the rules then say which cell it would choose by
+//! distance.
 //!
-//! Everything is decided at the instant of a link event, so that the machine has no deadline. What it takes
-//! to carry a decision out is the link's: an abstract cell takes no time, in 802.11 frames are exchanged.
+//! Every decision falls at the instant of a link event, so the machine has no deadline. The link carries
+//! the decision out: an abstract cell needs no time, 802.11 exchanges frames.
 
 use crate::link::indication::{LinkEvent, Quality};
 

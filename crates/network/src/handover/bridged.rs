@@ -1,10 +1,10 @@
-//! The bridged network: all base stations are one link-layer network, and a station's addresses follow it at
-//! once.
+//! The bridged network: all base stations are one link-layer network, and a station's addresses follow it
+//! at once.
 //!
-//! It is the ideal link-layer handover: no signalling, no tunnel, every router knows the new place in the
-//! instant of the association. What is on the way to the old base station is lost there. Other schemes are
-//! measured against it. A station without association sends nothing; packets to it go to its last cell, at
-//! first to that of its primary address.
+//! This is the ideal link-layer handover, the baseline for other schemes: no signalling, no tunnel, and
+//! every router knows the new cell at the instant of the association. Packets on the way to the old base
+//! station are lost there if the station is out of its reach. A station without association sends nothing.
+//! Packets to it go to its last cell, at first to the cell of its primary address.
 
 use super::{Action, Cue, StationPlace};
 use crate::link::indication::LinkEvent;

@@ -1,5 +1,5 @@
-//! Handover by the commands of IEEE 802.21: a station with an address in each network uses that of the first
-//! until its MIH user says that it is handed over (`crate::mih_handover`).
+//! Handover by the commands of IEEE 802.21: a station with an address in each network uses that of the
+//! first network until its MIH user hands it over (`crate::mih_handover`).
 
 use super::{Action, Cue, StationPlace};
 use crate::link::indication::LinkEvent;

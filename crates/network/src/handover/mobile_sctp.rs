@@ -1,15 +1,16 @@
-//! Mobile SCTP: a station with an address in each cell says which of them can be used, and which it prefers.
+//! Mobile SCTP: a station with an address in each cell says which addresses are usable and which one it
+//! prefers.
 //!
-//! An address can be used from the first beacon of its cell that is heard until the cell is lost: addresses
-//! are added as early and deleted as late as possible (Koh, Chang and Lee, "mSCTP for soft handover in
-//! transport layer", IEEE Communications Letters 8(3), 2004: aggressive Add-IP). When the preferred one
-//! changes is a rule of its own, [`PrimaryChange`]; a preferred address that is lost is always replaced by
-//! that of the nearest cell that is heard.
+//! - An address is usable from the first heard beacon of its cell until the cell is lost. So addresses are
+//!   added as early and deleted as late as possible (Koh, Chang and Lee, "mSCTP for soft handover in
+//!   transport layer", IEEE Communications Letters 8(3), 2004: aggressive Add-IP).
+//! - [`PrimaryChange`] decides when the preferred address changes. A preferred address that is lost is
+//!   always replaced by that of the nearest heard cell.
+//! - Requests to the peer are made by the transports (RFC 5061), which the world notifies. The handover is
+//!   complete when the peers of all associations have accepted the new primary address.
 //!
-//! Nothing here asks a peer for anything: that is the transports' part (RFC 5061), which the world tells. The
-//! handover is complete when the peers of all associations have accepted the new primary address. Not
-//! modelled: the time in which a real station gets its address (DHCP, IPv6 address autoconfiguration and
-//! duplicate address detection).
+//! Not modelled: the time in which a real station gets its address (DHCP, IPv6 address autoconfiguration
+//! and duplicate address detection).
 
 use super::{Action, Cue, StationPlace};
 use crate::link::indication::LinkEvent;

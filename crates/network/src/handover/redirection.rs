@@ -1,9 +1,9 @@
-//! Redirection: a mobile node that has an address in each network tells its correspondents at which of them
-//! it is from now on, each with a message that it repeats until it is acknowledged.
+//! Redirection: a mobile node with an address in each network tells its correspondents its present address.
+//! It repeats each message until it is acknowledged.
 //!
-//! The correspondent sends there from the instant at which it is told, the mobile node sends from there when
-//! that is acknowledged. It is the binding update of RFC 6275 without its security: the return routability
-//! procedure, and the home agent, are left out. Sockets keep their state; a transport does not hear of it.
+//! The correspondent uses the new address when the message arrives, the mobile node when the
+//! acknowledgement arrives. This is the binding update of RFC 6275 without return routability and home
+//! agent. Sockets keep their state and do not notice.
 
 use roamsim_engine::{Span, Time};
 

@@ -1,4 +1,4 @@
-//! What comes out of links: taken for the node behind them, or sent on.
+//! Packets that leave links: delivered to the node, or forwarded.
 
 use super::Network;
 use crate::alarm::Moment;

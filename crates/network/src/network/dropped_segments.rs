@@ -1,5 +1,5 @@
-//! Segments that were dropped on their way, where somebody asks for them: transfers use the sockets of a
-//! connection again when nothing of it is on its way any more.
+//! Segments dropped on their way. Transfers ask for them, because they reuse the sockets of a connection
+//! only when none of its packets is left in the network.
 
 use crate::ends::{Association, SocketId};
 

@@ -1,14 +1,13 @@
-//! The edge of the network: nodes whose programs run outside of the simulation, and their packets in and out.
+//! The edge of the network: external nodes, and the packets of their programs in and out.
 //!
-//! A packet from outside is refused and counted, or it is a packet of the network like any other, with an end
-//! that is counted. Where it comes to an external node it leaves the simulation. At any other node it is for
-//! the open socket that is bound to its port, or it is dropped: other sockets of the simulation do not read
-//! octets. Flows with a program are the exception: its segments, packets of SCTP and datagrams are read where
-//! they come in, and written where they leave.
+//! A packet from outside is refused and counted, or becomes a packet of the network. At an external node it
+//! leaves the simulation. At any other node it goes to the open socket that is bound to its port, or is
+//! dropped, because other sockets of the simulation do not read octets. Flows with a program are the
+//! exception: their segments, SCTP packets and datagrams are parsed on entry and encoded on exit.
 //!
-//! One that is larger than the MTU of its path is fragmented, or answered with an ICMP error, where it comes
-//! in and not where it would meet the narrow link. That is a simplification: fragments load the whole path,
-//! and the error comes at once.
+//! A packet larger than the MTU of its path is fragmented, or answered with an ICMP error, on entry. That
+//! is a simplification: a router does so at the narrow link. So fragments load the whole path, and the
+//! error comes at once.
 
 use super::{Account, DropCount, Network};
 use crate::alarm::Moment;

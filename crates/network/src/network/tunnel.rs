@@ -1,16 +1,17 @@
-//! Tunnels of Mobile IP: what a home agent and a foreign agent do with packets (RFC 5944 section 4.2, RFC
-//! 2003; the reverse tunnel: RFC 3024, direct delivery style).
+//! Tunnels of Mobile IP at home agents and foreign agents (RFC 5944 section 4.2, RFC 2003; the reverse
+//! tunnel: RFC 3024, direct delivery style).
 //!
-//! - A home agent intercepts what is for a home address that has a binding: its route to that address is
-//!   taken away, and what finds no route is looked for here. So networks without Mobile IP never come here.
-//! - A foreign agent hands what comes out of the tunnel to its visitor, over the visitor's cell, and drops
-//!   what is for nobody on its list. With a reverse tunnel it puts what comes from the visitor into the
-//!   tunnel to the home agent.
-//! - A home agent takes what comes out of the reverse tunnel only from the care-of address that is bound.
+//! - A home agent intercepts packets to a home address with a binding. Its route to that address is
+//!   removed, and packets without a route are looked up here. So networks without Mobile IP never run this
+//!   code.
+//! - A foreign agent delivers packets from the tunnel to its visitor over the visitor's cell, and drops
+//!   packets for anybody else. With a reverse tunnel it puts the visitor's packets into the tunnel to the
+//!   home agent.
+//! - A home agent accepts packets from the reverse tunnel only if they come from the bound care-of address.
 //!
-//! In a tunnel a packet has [`HEADER_BYTES`] octets more. It is not fragmented: what is too large for a link
-//! then is dropped there. Not modelled: ICMP errors into and out of the tunnel, and with them path MTU
-//! discovery (RFC 2003 sections 4 and 5).
+//! In a tunnel a packet has [`HEADER_BYTES`] octets more. Tunnels do not fragment: a link drops a packet
+//! that is then too large. Not modelled: ICMP errors into and out of the tunnel, and path MTU discovery by
+//! them (RFC 2003 sections 4 and 5).
 
 use super::{Account, DropCount, Network};
 use crate::alarm::Moment;

@@ -1,20 +1,20 @@
-//! DualPI2, a dual queue with coupled marking (RFC 9332), as Linux 6.17 has it (`sch_dualpi2`).
+//! DualPI2, a dual queue with coupled marking (RFC 9332), as in Linux 6.17 (`sch_dualpi2`).
 //!
-//! - Packets with ECT(1) or CE wait in the L4S queue, all others in the classic one (RFC 9332 section 2.3).
-//! - A proportional-integral controller sets p' every `update_interval`, by the longer of the waiting times
-//!   of both first packets: alpha for its distance from `target`, beta for its change (appendix A.1).
-//! - Classic packets are dropped with probability p'^2, or marked if their transport knows of ECN; L4S
-//!   packets are marked with probability k p' (section 2.1). Both when they leave. An L4S packet that has
-//!   waited longer than `step_threshold` is marked too.
-//! - Above k p' = 1 packets of both queues are dropped with probability p'^2, and L4S packets that are not
+//! - Packets with ECT(1) or CE wait in the L4S queue, all others in the classic queue (RFC 9332 section
+//!   2.3).
+//! - A proportional-integral controller updates p' every `update_interval` by the longer waiting time of
+//!   both first packets: alpha for its distance from `target`, beta for its change (appendix A.1).
+//! - On departure, classic packets are dropped with probability p'^2, or marked if their transport has ECN.
+//!   L4S packets are marked with probability k p' (section 2.1), and always after `step_threshold`.
+//! - If k p' exceeds 1, packets of both queues are dropped with probability p'^2, and all other L4S packets
 //!   are marked (section 4.2.3).
-//! - While less than two full packets wait, nothing is dropped or marked by probability.
-//! - Queues take turns by octets: the classic one has `classic_share` of them while both wait (weighted round
+//! - While less than two full packets wait, the probabilities do not apply.
+//! - The queues take turns by octets. The classic one has `classic_share` while both wait (weighted round
 //!   robin, section 4.2.2).
 //!
-//! Chosen as in Linux where the appendix differs: a step instead of a ramp, random instead of even marks.
-//! Updates between packets are caught up with when a packet comes or leaves: the queues do not change in
-//! between. Not modelled: one flow's share in a queue, drops on arrival, overload without drops.
+//! Our choice where Linux differs from the appendix is Linux: a step instead of a ramp, random instead of
+//! even marks. Updates that fall between packets are computed at the next arrival or departure. Not
+//! modelled: shares of flows within a queue, drops on arrival, overload without drops.
 
 use super::fifo::Fifo;
 use super::{Discipline, Length, QueueLimit, Waiting};

@@ -1,13 +1,15 @@
-//! PIE, Proportional Integral controller Enhanced (RFC 8033): packets are dropped at random when they come,
-//! with a probability that follows the waiting time and its change.
+//! PIE, Proportional Integral controller Enhanced (RFC 8033): drops arrivals at random, with a probability
+//! that follows the waiting time and its change.
 //!
-//! After sections 4 and 5: the probability is worked out every `update_interval`, with gains that are the
-//! smaller the smaller it is (section 4.2), in steps of 0.02 at most where it is high (section 5.5); drops
-//! are spread (section 5.4); bursts out of calm pass (section 4.4). The waiting time is that of the packet
-//! that left last (section 4.3 allows time stamps), zero once the queue is empty. Updates between packets are
-//! caught up with when a packet comes or leaves: the queue does not change in between.
+//! - The probability is updated every `update_interval`. Its gains shrink with it (section 4.2), and its
+//!   steps are at most 0.02 while it is high (section 5.5).
+//! - Drops are spread (section 5.4), and a burst after a quiet time passes (section 4.4).
+//! - The waiting time is that of the last departure (section 4.3 allows time stamps), and zero for an empty
+//!   queue.
+//! - Updates that fall between packets are computed at the next arrival or departure, because the queue
+//!   does not change in between.
 //!
-//! Not modelled: the estimate of the rate of departure (section 5.2), turning off while the queue is short
+//! Not modelled: the estimate of the departure rate (section 5.2), turning off while the queue is short
 //! (section 5.3).
 
 use super::fifo::Fifo;

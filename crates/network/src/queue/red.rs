@@ -1,26 +1,23 @@
-//! RED, Random Early Detection (Floyd, Jacobson, "Random Early Detection Gateways for Congestion Avoidance",
-//! IEEE/ACM Transactions on Networking 1(4), 1993): packets are dropped at random when they come, by the mean
-//! length of the queue.
+//! RED, Random Early Detection: drops arrivals at random, by the mean length of the queue (Floyd, Jacobson,
+//! "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM Transactions on Networking 1(4),
+//! 1993).
 //!
-//! After figure 2 of the paper: an exponentially weighted mean at every arrival, in packets; while nothing
-//! waits, which includes the service of the last packet, it decays as if small packets had left. Between two
-//! drops the distance is uniform (section 7, method 2). `gentle` is Floyd's "Recommendation on using the
-//! gentle variant of RED" (2000): from `max_threshold` to twice it the probability grows from
-//! `max_probability` to one.
-//!
-//! `adaptive` is Floyd, Gummadi and Shenker's "Adaptive RED: An Algorithm for Increasing the Robustness of
-//! RED's Active Queue Management" (2001), figure 1: every half a second max_p grows where the mean is above
-//! its target, and shrinks where it is below. Updates between packets are caught up with when a packet comes
-//! or leaves: only the decay of the mean goes on in between.
-//!
-//! ns-2 and ns-3 spare an arrival while no more than one packet waits, however high the mean (`qlen > 1` in
-//! `REDQueue::drop_early`, `nQueued > 1` in `RedQueueDisc::DoEnqueue`), and count anew behind it;
-//! `spare_single_packet` does so.
-//!
-//! With `ecn` packets are marked below `max_threshold`, and dropped from there on (RFC 3168 section 7).
+//! - The model follows figure 2 of the paper: every arrival updates an exponentially weighted mean, in
+//!   packets. While the queue is empty, also during the service of the last packet, the mean decays as if
+//!   small packets left. The distance between two drops is uniform (section 7, method 2).
+//! - `gentle` is Floyd's "Recommendation on using the gentle variant of RED" (2000): from `max_threshold`
+//!   to twice `max_threshold` the probability grows from `max_probability` to one.
+//! - `adaptive` is figure 1 of Floyd, Gummadi and Shenker, "Adaptive RED: An Algorithm for Increasing the
+//!   Robustness of RED's Active Queue Management" (2001). Every half a second max_p grows if the mean is
+//!   above its target, and shrinks if it is below. Updates that fall between packets are computed at the
+//!   next arrival or departure; only the decay of the mean goes on in between.
+//! - `spare_single_packet` follows ns-2 and ns-3. They spare an arrival while at most one packet waits,
+//!   however high the mean is (`qlen > 1` in `REDQueue::drop_early`, `nQueued > 1` in
+//!   `RedQueueDisc::DoEnqueue`), and restart the count after it.
+//! - With `ecn` packets are marked below `max_threshold`, and dropped from there on (RFC 3168 section 7).
 //!
 //! Not modelled: RED in octets; weight and thresholds by the rate of the transmitter, which the authors of
-//! the adaptive variant add to it.
+//! the adaptive variant add.
 
 use super::fifo::Fifo;
 use super::{Discipline, Length, QueueLimit, Waiting};

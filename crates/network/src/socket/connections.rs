@@ -1,8 +1,7 @@
-//! Connections of TCP that come and go: pairs of sockets, which are used again.
+//! TCP connections that come and go: pairs of sockets, which are reused.
 //!
-//! A pair is used again when both its ends are closed, TIME-WAIT included, and every packet that one of them
-//! has sent has come to the other or was dropped, so that nothing of the old connection is on its way; where
-//! packets are not accounted for, [`QUIET`] after it was closed.
+//! A pair is reused when both ends are closed, TIME-WAIT included, and each packet of one end has reached
+//! the other or was dropped. If packets are not counted, it is reused [`QUIET`] after its close.
 
 use super::{Counts, SocketEnd, SocketId};
 use crate::ends::Association;

@@ -1,8 +1,8 @@
-//! Sockets that are told of the addresses of their node, as mobile SCTP is.
+//! Sockets that follow the addresses of their node, as in mobile SCTP.
 //!
-//! A handover scheme says which addresses of a station can be used and which it prefers. What a socket does
-//! with that is its own matter: an SCTP association makes requests of its peer (`reconfiguration.rs`), an
-//! endpoint of another crate does what it likes.
+//! A handover scheme says which addresses of a station are usable and which one it prefers. The socket
+//! decides what to do: an SCTP association sends requests to its peer (`reconfiguration.rs`), an endpoint
+//! of another crate has its own rule.
 
 use super::{Work, World};
 use crate::handover::Scheme;

@@ -1,10 +1,9 @@
-//! Commands of a remote MIH user to the links of a node (IEEE Std 802.21-2008 section 7.4):
-//! MIH_Link_Configure_Thresholds, which its MIHF answers, and, of packet errors, has its links count these;
-//! MIH_Link_Actions, which its links carry out: power up, power down, disconnect, scan.
+//! Commands of a remote MIH user to the links of a node (IEEE Std 802.21-2008 section 7.4).
 //!
-//! A link that is powered down, or disconnected, is not taken up before it is powered up: that is for
-//! stations that use all of their cells, and for links that are no cells. Other stations choose their cell by
-//! themselves, and are not able to.
+//! - MIH_Link_Configure_Thresholds: its MIHF answers. For packet errors it also makes its links count them.
+//! - MIH_Link_Actions: its links perform power up, power down, disconnect and scan. A link that is powered
+//!   down or disconnected stays down until power up. Only stations that use all of their cells, and links
+//!   that are not cells, can do that. Other stations choose their cell themselves and answer as incapable.
 
 use super::World;
 use crate::alarm::Moment;

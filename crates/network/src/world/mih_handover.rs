@@ -1,5 +1,5 @@
-//! Handovers by MIH in the world: link events and messages reach the users of a handover entry, and what they
-//! ask for is done.
+//! Handovers by MIH in the world: it passes link events and messages to the users of a handover entry, and
+//! performs their requests.
 
 use super::{Work, World};
 use crate::alarm::Moment;

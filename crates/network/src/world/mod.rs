@@ -1,8 +1,8 @@
 //! The world: nodes, links, sockets and applications, driven by the engine's loop.
 //!
 //! A packet's life: application -> transport machine -> routing -> link -> node -> transport machine ->
-//! application. Whoever touches a transport machine puts its socket on the work list; the list is served
-//! until it is empty before the next event.
+//! application. Code that changes a transport machine puts its socket on the work list. The world empties
+//! the list before the next event.
 
 mod addresses;
 mod ending;

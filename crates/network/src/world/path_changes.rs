@@ -1,4 +1,4 @@
-//! Paths that change at link events of others.
+//! Paths that change at link events of other links.
 
 use super::World;
 use crate::alarm::Moment;

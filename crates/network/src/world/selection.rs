@@ -1,13 +1,14 @@
-//! Nodes that select one of their interfaces: link events reach their selections, and their flows follow as
-//! the scheme says.
+//! Nodes that select an interface: link events reach their selections, and their flows follow by the
+//! scheme.
 //!
-//! Every new connection begins at the selected interface. One that has sent nothing yet follows, and before
-//! the first selection UDP, TCP and SCTP do, for a node without an interface has no address. Of the others:
+//! Every new connection begins at the selected interface. A connection that has sent nothing follows each
+//! selection. Before the first selection UDP, TCP and SCTP follow too, because a node without an interface
+//! has no address. For all other connections:
 //! - [`Scheme::None`] moves none.
-//! - [`Scheme::Redirect`] sets both ends of UDP and TCP at the instant of the switch: what the redirection of
-//!   MIH users does at its end (`handover/redirection.rs`), without its messages.
-//! - [`Scheme::MobileSctp`] has associations told of the addresses that can be used (`reconfiguration.rs`).
-//! - [`Scheme::Migration`] has clients of QUIC told of them (`addresses.rs`).
+//! - [`Scheme::Redirect`] sets both ends of UDP and TCP at the instant of the switch. This is the last step
+//!   of the redirection of MIH users (`handover/redirection.rs`), without its messages.
+//! - [`Scheme::MobileSctp`] passes the usable addresses to associations (`reconfiguration.rs`).
+//! - [`Scheme::Migration`] passes them to clients of QUIC (`addresses.rs`).
 
 use super::World;
 use crate::alarm::Moment;

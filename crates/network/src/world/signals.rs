@@ -1,6 +1,7 @@
-//! What stations that move heard over time, coarsely: of each cell the last report of its signal in each part
-//! of the run, and, exactly, when it was detected, associated with, left and lost. Link events tell it, which
-//! happen anyway; no packet costs anything for it.
+//! Coarse signals of moving stations over time: for each cell the last reported signal in each part of the
+//! run. The instants at which a cell was detected, associated, left and lost are exact.
+//!
+//! All of it comes from link events, so it costs nothing per packet.
 
 use super::{Series, World};
 use crate::link::indication::LinkEvent;

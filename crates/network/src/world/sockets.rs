@@ -1,4 +1,4 @@
-//! Sockets of all transports: where the world looks one up by what it is, and serves it.
+//! Sockets of all transports: the only place where the world looks a socket up by its kind, and serves it.
 
 use super::{Work, World};
 use crate::alarm::Moment;

@@ -1,7 +1,7 @@
-//! A run step by step: `begin`, `step` as often as one likes, `finish`. [`World::run`] is these three.
+//! A run step by step: `begin`, any number of `step`s, `finish`. [`World::run`] consists of these three.
 //!
-//! Between two steps packets come in from outside ([`World::inject`]) and go out ([`World::poll_emitted`]).
-//! How a run is cut into steps changes nothing in its results.
+//! Between two steps packets enter from outside ([`World::inject`]) and leave ([`World::poll_emitted`]).
+//! The choice of steps does not change the results of a run.
 
 use super::{Looked, Series, World};
 use crate::alarm::Moment;

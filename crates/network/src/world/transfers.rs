@@ -1,5 +1,5 @@
-//! Flows of transfers that arrive: each gets a connection of its own, or is a message of a connection whose
-//! transport keeps messages apart.
+//! Flows of transfers that arrive. Each transfer has its own connection, or is a message in one connection
+//! if the transport separates messages.
 
 use super::World;
 use crate::alarm::Moment;

@@ -1,9 +1,8 @@
-//! A warm-up that is cut from what is measured: the accounts of flows, links, drops and signalling as they
-//! were when it ended.
+//! A warm-up that results leave out: the counters of flows, links, drops and signalling at its end.
 //!
-//! The run stops once between two events to be read, so that no packet costs anything for it; what was
-//! counted until then is taken off what is counted at the end. Of what no difference tells, the longest queue
-//! and the waits in queues, the links begin anew.
+//! The run stops once between two events to read them, so that they cost nothing per packet. They are
+//! subtracted from the counters at the end of the run. The longest queue and the waits in queues cannot be
+//! subtracted, so links restart them.
 
 use super::World;
 use crate::application::{Mark, Measurement};

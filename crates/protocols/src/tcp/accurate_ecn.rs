@@ -1,17 +1,17 @@
-//! Accurate feedback of marks (AccECN, RFC 9768): how many packets and octets of each kind have arrived.
+//! Accurate feedback of ECN marks (AccECN, RFC 9768): counts of the packets and octets with each codepoint.
 //!
-//! A receiver counts packets with CE (r.cep) and the octets of payload in packets with ECT(0), CE and ECT(1)
-//! (3.2). Each of its segments says the last three bits of r.cep in AE, CWR and ECE (the ACE field, 3.2.2),
-//! and segments with room for it say the octets in an option (3.2.3). A sender follows both (3.2.2.5, 3.2.3.3
-//! and appendix A), and its congestion control hears of an acknowledgement that tells of marks as of one with
-//! ECE.
+//! - A receiver counts packets with CE (r.cep), and payload octets by ECT(0), CE and ECT(1) (3.2).
+//! - Its segments carry the last three bits of r.cep in AE, CWR and ECE (the ACE field, 3.2.2). Segments
+//!   with room carry the octets in an option (3.2.3).
+//! - A sender follows both counts (3.2.2.5, 3.2.3.3, appendix A). Its congestion control takes an
+//!   acknowledgement with new marks as one with ECE.
 //!
-//! Not modelled: options with fewer than three counters are neither sent nor read; control packets that are
-//! ECT; tests for mangled fields beyond a zeroed ACE (3.2.2.4).
+//! Not modelled: options with fewer than three counters are neither sent nor read; ECT on control packets;
+//! tests for mangled fields beyond a zeroed ACE (3.2.2.4).
 
 use super::segment::{AccurateOption, Flags};
 
-/// What the ECN field of a packet says (RFC 3168 section 5, RFC 9331).
+/// The ECN field of a packet (RFC 3168 section 5, RFC 9331).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Codepoint {
     /// Not-ECT.
@@ -28,10 +28,10 @@ pub enum Codepoint {
 /// Counters of three octets wrap here (RFC 9768 3.2.3).
 const WRAP: u32 = 1 << 24;
 
-/// Marked packets after which an acknowledgement goes at once (3.2.2.5.1: 2 to 6; chosen, as Linux: 2).
+/// Marked packets after which an acknowledgement leaves at once (3.2.2.5.1: 2 to 6; chosen, as Linux: 2).
 const MARKS_AN_ACK: u32 = 2;
 
-/// How a SYN or SYN-ACK, by its flags, answers an end that offers AccECN (table 2).
+/// The kinds of ECN that the flags of a SYN or SYN-ACK select (table 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     Accurate,
@@ -39,7 +39,7 @@ pub(super) enum Answer {
     Without,
 }
 
-/// What a SYN offers to an end that knows AccECN. What is not defined yet counts as AccECN (3.1.3).
+/// The offer of a SYN. Undefined flags count as AccECN (3.1.3).
 pub(super) fn read_syn(flags: Flags) -> Answer {
     match ace(flags) {
         0 => Answer::Without,
@@ -48,7 +48,7 @@ pub(super) fn read_syn(flags: Flags) -> Answer {
     }
 }
 
-/// What a SYN-ACK answers to an offer of AccECN: 0b101 is a nonce of RFC 3540, 0b111 a reflected SYN.
+/// The answer of a SYN-ACK to AccECN: 0b101 is a nonce of RFC 3540, 0b111 a reflected SYN.
 pub(super) fn read_syn_ack(flags: Flags) -> Answer {
     match ace(flags) {
         0b010 | 0b011 | 0b100 | 0b110 => Answer::Accurate,
@@ -64,7 +64,7 @@ pub(super) fn ace(flags: Flags) -> u32 {
         | u32::from(flags.contains(Flags::ECE))
 }
 
-/// The flags that say a number.
+/// A number as AE, CWR and ECE.
 fn flags_of(ace: u32) -> Flags {
     let flag = |bit: u32, flag| if ace >> bit & 1 == 1 { flag } else { Flags::NONE };
     flag(2, Flags::AE) | flag(1, Flags::CWR) | flag(0, Flags::ECE)
@@ -77,40 +77,40 @@ pub(super) struct AccurateEcn {
     marked_packets: u32,
     /// Octets in packets with CE, ECT(0) and ECT(1): r.ceb, r.e0b, r.e1b.
     octets: AccurateOption,
-    /// What the last packet but this one said.
+    /// The codepoint of the previous packet.
     before: Codepoint,
-    /// The octets have changed since they were told last.
+    /// The octets have changed since the last option.
     tells: bool,
-    /// Marked packets since an acknowledgement went.
+    /// Marked packets since the last acknowledgement left.
     untold: u32,
-    /// What the SYN of the peer said, until this end has acknowledged it.
+    /// The codepoint of the peer's SYN, until this end has acknowledged it.
     handshake: Option<Codepoint>,
-    /// The peer's marked packets as far as they are known: s.cep and s.ceb.
+    /// The peer's counts as this end knows them: s.cep and s.ceb.
     peer_marked_packets: u32,
     peer_marked_octets: u32,
-    /// Marked octets that the peer has told of and has not acknowledged.
+    /// Marked octets that the peer has reported and not yet acknowledged.
     ahead_bytes: u64,
-    /// Those that were estimated without an option, which a later option will tell of again.
+    /// Octets estimated without an option; a later option reports them again.
     estimated_bytes: u64,
-    /// Nothing but the handshake has been heard yet.
+    /// Only the handshake has arrived.
     is_first: bool,
     /// The path carries the field.
     pub(super) carries: bool,
 }
 
-/// What an acknowledgement tells.
+/// The marks that an acknowledgement reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Told {
-    /// Packets that were marked since the last one.
+    /// Marked packets since the last acknowledgement.
     pub(super) packets: u32,
-    /// Marked octets, told now or before, that are acknowledged hereby.
+    /// Marked octets, reported now or before, that this segment acknowledges.
     pub(super) bytes: u64,
-    /// It tells of marks that were not known.
+    /// It reports new marks.
     pub(super) is_new: bool,
 }
 
 impl AccurateEcn {
-    /// The counters at the start (3.2.1), where the peer's SYN or SYN-ACK came with this codepoint.
+    /// The initial counters (3.2.1), if the peer's SYN or SYN-ACK had this codepoint.
     pub(super) fn new(handshake: Codepoint) -> AccurateEcn {
         AccurateEcn {
             marked_packets: 5,
@@ -128,8 +128,8 @@ impl AccurateEcn {
         }
     }
 
-    /// A packet has arrived that counts, with so many octets. True when it is acknowledged at once: at every
-    /// second mark, and where data says something else than the data before (3.2.2.5.1 and 3.2.3.3).
+    /// Counts an arrived packet and its octets. True if it must be acknowledged at once: at every second mark,
+    /// and when the codepoint of data changes (3.2.2.5.1 and 3.2.3.3).
     pub(super) fn on_packet(&mut self, codepoint: Codepoint, bytes: u32) -> bool {
         let counter = match codepoint {
             Codepoint::NotCapable => None,
@@ -148,8 +148,8 @@ impl AccurateEcn {
         bytes > 0 && (changes || self.untold >= MARKS_AN_ACK)
     }
 
-    /// The flags of a segment: on a SYN-ACK and the acknowledgement of one, what the SYN said (tables 2 and
-    /// 3), otherwise the count.
+    /// The flags of a segment: on a SYN-ACK and its acknowledgement the codepoint of the SYN (tables 2 and 3),
+    /// otherwise the count.
     pub(super) fn flags(&mut self, is_syn_ack: bool) -> Flags {
         let said = if is_syn_ack { self.handshake } else { self.handshake.take() };
         self.untold = 0;
@@ -162,18 +162,18 @@ impl AccurateEcn {
         })
     }
 
-    /// The SYN-ACK says what the SYN did; what follows counts.
+    /// A SYN-ACK has left with the SYN's codepoint; later segments carry the count.
     pub(super) fn end_handshake(&mut self) {
         self.handshake = None;
     }
 
-    /// The option of a segment that has room for it.
+    /// The option, for a segment with room for it.
     pub(super) fn option(&mut self) -> Option<AccurateOption> {
         std::mem::take(&mut self.tells).then_some(self.octets)
     }
 
-    /// The acknowledgement of the SYN-ACK says how that came (table 3): where it was marked, the peer has
-    /// counted it. Zero says that the path erases the field.
+    /// Reads the codepoint of the SYN-ACK from its acknowledgement (table 3). If it was marked, the peer has
+    /// counted it. Zero means that the path erases the field.
     pub(super) fn on_handshake_ack(&mut self, flags: Flags) {
         let ace = ace(flags);
         self.carries &= ace != 0;
@@ -182,12 +182,11 @@ impl AccurateEcn {
         }
     }
 
-    /// A segment with this field and option acknowledges `acked` octets for the first time, of so many that
-    /// were not acknowledged, in segments of `smss`. The path erases a field that stays zero from the first
-    /// segment on (3.2.2.4).
+    /// Reads field and option of a segment that acknowledges `acked` new octets out of those outstanding, in
+    /// segments of `smss`. A field that is zero in the first segment means that the path erases it (3.2.2.4).
     ///
-    /// One that acknowledges nothing new may have been overtaken: its field is then behind, by less than half
-    /// of the range. So is an option.
+    /// A segment that acknowledges nothing new may have been overtaken. Its field and option are then older,
+    /// by less than half of the range.
     pub(super) fn on_ack(
         &mut self,
         flags: Flags,

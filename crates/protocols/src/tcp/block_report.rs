@@ -1,8 +1,8 @@
-//! What the receiver tells of in the SACK option: RFC 2018 section 4, with duplicates by RFC 2883.
+//! The blocks of a receiver's SACK option: RFC 2018 section 4, with duplicates by RFC 2883.
 //!
-//! The first block holds the segment that arrived last, the others repeat those told of most recently. The
-//! last four are remembered, as many as an option takes: one that has dropped out is not told of again until
-//! a segment arrives in it. A duplicate is told of once, ahead of all others.
+//! The first block holds the segment that arrived last. The others repeat the most recently reported
+//! blocks. The last four are kept, as many as an option can hold; a block that has dropped out is reported
+//! again only when a segment arrives in it. A duplicate is reported once, ahead of all other blocks.
 
 use super::segment::SackBlocks;
 use super::sequence::to_wire;

@@ -1,18 +1,19 @@
-//! Dynamic right-sizing: the receive window follows what arrives in a round trip (Fisk and Feng 2001).
+//! Dynamic right-sizing: the receive window follows the octets that arrive in a round trip (Fisk and Feng
+//! 2001).
 //!
-//! Once a round trip the octets taken since are counted. If they are more than in any round trip before,
-//! the window becomes twice as much and 16 segments. It grows beyond that by twice the rate at which the
-//! octets have grown, so it stays ahead of a sender in slow start. It never shrinks. The round trip is that
-//! of timestamps, smoothed by an eighth; without them the shortest time in which a window arrives.
+//! - Once per round trip the octets read since then are counted. If there are more than in any round trip
+//!   before, the window becomes twice as many plus 16 segments. It also grows by twice the relative growth
+//!   of the octets, so that it stays ahead of a sender in slow start. It never shrinks.
+//! - The round trip comes from timestamps, smoothed by an eighth. Without timestamps it is the shortest
+//!   time in which a window arrives.
+//! - A window of less than two round trips' octets grows even if the octets have not grown. Otherwise it
+//!   would limit what arrives and stay small, because the first expectation is ten segments, or all of a
+//!   smaller window. Linux instead measures the share of a buffer that packets use, and offers more of the
+//!   same buffer (`scaling_ratio`).
 //!
-//! A window that holds less than two round trips' worth grows as well, by what the rate has not grown. Else
-//! it would itself limit what arrives, and stay: the first expectation is ten segments, or all of a smaller
-//! window. Linux leaves such a window by another way: it measures how much of a buffer packets use, and
-//! offers more of the same buffer (`scaling_ratio`).
-//!
-//! Source: Linux 6.12, `tcp_rcv_space_adjust` and `tcp_rcv_rtt_update`. Differs: the above; the window opens
-//! at once, where Linux opens it by two segments a segment (`rcv_ssthresh`); octets are looked at when data
-//! arrives, not when it is read.
+//! Source: Linux 6.12, `tcp_rcv_space_adjust` and `tcp_rcv_rtt_update`. Other differences: the window opens
+//! at once (Linux: by two segments per segment, `rcv_ssthresh`), and octets are counted when data arrives,
+//! not when it is read.
 
 use roamsim_engine::{Span, Time};
 

@@ -1,13 +1,13 @@
-//! A window law of the simulator's TCP behind the library's trait.
+//! A window law of the simulator's TCP behind the library's congestion control trait.
 //!
-//! The law keeps the rules of RFC 9002 that the library's controls have:
-//! - It halts while packets from before the last reduction are acknowledged (section 7.3.2).
-//! - It has two datagrams at least (7.2), and goes down to them in persistent congestion (7.6.2).
+//! It adds two rules of RFC 9002 that the library's own controls have:
+//! - The window does not grow while packets sent before the last reduction are acknowledged (section 7.3.2).
+//! - The window has at least two datagrams (7.2), and persistent congestion reduces it to two (7.6.2).
 //!
-//! Octets of whole datagrams take the place of TCP's segments, and the window at a loss that of its flight
-//! (RFC 9002 section 7.3.2). A law that takes samples of the rate of delivery gets them from [`Packets`]. One
-//! that counts marks is told of every acknowledgement with a mark that all of it was marked: a receiver
-//! acknowledges a marked packet at once (RFC 9000 section 13.2.1), so that it covers two packets at most.
+//! Datagrams replace TCP's segments. A loss reduces from the window, not from the flight (section 7.3.2). A
+//! law that uses samples of the delivery rate gets them from [`Packets`]. A law that counts marks takes all
+//! octets of an acknowledgement with a mark as marked. These are two packets at most, because a receiver
+//! acknowledges a marked packet at once (RFC 9000 section 13.2.1).
 
 use super::Meter;
 use super::packets::Packets;
@@ -28,23 +28,23 @@ pub(super) struct Law<L> {
     law: L,
     initial_window_bytes: u64,
     mtu_bytes: u64,
-    /// Packets from before then say nothing new of the path (RFC 9002 section 7.3.2).
+    /// The last reduction: losses of packets sent before it cause no further one (RFC 9002 section 7.3.2).
     recovery_start: Option<Instant>,
-    /// That reduction was for a loss, and no packet sent after it has been acknowledged.
+    /// The reduction was for a loss, and no packet sent after it has been acknowledged.
     is_repairing: bool,
     /// Persistent congestion holds the window at two datagrams until a packet sent after it is acknowledged.
     is_collapsed: bool,
-    /// Where the law asks for them.
+    /// Only for laws that take samples.
     packets: Option<Packets>,
     last_sent: Time,
-    /// Octets of the last acknowledgement, of which it is open whether it told of marks; and when it came.
+    /// Octets and instant of the last acknowledgement, until it is known whether it has marks.
     untold_bytes: u64,
     untold_at: Option<Instant>,
     meter: Arc<Meter>,
 }
 
 impl<L: CongestionControl> Law<L> {
-    /// That of a path which begins at `now`: packets from before went over another (RFC 9000 section 9.4).
+    /// For a path that begins at `now`: earlier packets took another path (RFC 9000 section 9.4).
     pub(super) fn new(
         (initial_window_bytes, mtu): (u64, u16),
         (now, counts_round_trips): (Instant, bool),
@@ -99,12 +99,12 @@ impl<L: CongestionControl> Law<L> {
         self.meter.pacing_rate_bytes_per_s.store(rate, Ordering::Relaxed);
     }
 
-    /// Octets in flight as the law sees them at a reduction: the window (RFC 9002 section 7.3.2).
+    /// The flight that a law reduces from: the window (RFC 9002 section 7.3.2).
     fn flight_bytes(&self) -> u64 {
         self.law.cwnd_bytes()
     }
 
-    /// The octets that are open were marked, or were not.
+    /// Passes the held-back acknowledgement to the law, as marked or not.
     fn settle(&mut self, marked: bool) {
         let bytes = std::mem::take(&mut self.untold_bytes);
         if let Some(packets) = self.packets.as_ref().filter(|_| bytes > 0) {
@@ -294,7 +294,7 @@ mod tests {
         clock::instant(Time::ZERO + Span::from_ms(ms))
     }
 
-    /// The library holds a datagram back if the flight with it is not below what it is told.
+    /// The library holds a datagram back unless the flight with it is below the window that it gets.
     #[test]
     fn a_datagram_may_fill_the_window() {
         let (random, meter) = (Stream::new(1, 0, "law"), Arc::default());
@@ -302,7 +302,7 @@ mod tests {
         assert_eq!([9, 10].map(|in_flight| in_flight * 1200 + 1200 < law.window()), [true, false]);
     }
 
-    /// 50 datagrams are in flight, more than two when 40 are lost: BBR's own window is what is left.
+    /// 40 of 50 datagrams in flight are lost. BBR's own window is then the rest, more than two datagrams.
     #[test]
     fn after_persistent_congestion_the_window_waits_for_what_is_sent_then() {
         let (random, meter) = (Stream::new(1, 0, "law"), Arc::default());
@@ -319,13 +319,13 @@ mod tests {
         assert!(law.window_bytes() > 2400, "{}", law.window_bytes());
     }
 
-    /// All data is acknowledged at 40 ms. Acknowledgements of the peer's response leave then, and are in
-    /// flight for ever as the library tells it; the next request at 500 ms ends an idle time none the less.
+    /// All data is acknowledged at 40 ms. Acknowledgements of the peer's response leave then, and the library
+    /// counts them in flight for ever. The next request at 500 ms still ends an idle time.
     #[test]
     fn acknowledgements_that_it_sends_do_not_hide_an_idle_time() {
         let (random, meter) = (Stream::new(1, 0, "law"), Arc::<Meter>::default());
         let mut law = Law::<Idle>::new((12_000, 1200), (at(0), true), &random, Arc::clone(&meter));
-        // As the library and the end of the connection tell of data.
+        // The calls by which the library and the endpoint report data.
         let send = |law: &mut Law<Idle>, ms| {
             law.on_sent(at(ms), 1200, 0);
             meter.in_flight_bytes.fetch_add(1200, Ordering::Relaxed);

@@ -1,14 +1,15 @@
 //! TLS 1.3 for a connection (RFC 8446, RFC 9001): rustls, with a certificate that is part of this crate.
 //!
-//! Runs repeat to the octet, and their captures can be read:
-//! - What rustls draws comes from a stream that its end lends for the time of a call ([`lend`]).
-//! - *ring* draws the key of a key exchange from the system, whatever rustls is told. So X25519 (RFC 7748) is
-//!   `x25519-dalek`'s, with a scalar from that stream. Signatures of Ed25519 draw nothing (RFC 8032).
-//! - Certificates are judged at a fixed time of day.
-//! - Secrets are kept as lines of a key log ([`Secrets`]), which captures hold.
+//! Runs repeat to the octet, and their captures can be decrypted:
+//! - rustls takes its random numbers from a stream that the endpoint lends for each call ([`lend`]).
+//! - *ring* always takes the key of a key exchange from the system. So X25519 (RFC 7748) is that of
+//!   `x25519-dalek`, with a scalar from the lent stream. Signatures of Ed25519 use no random numbers (RFC
+//!   8032).
+//! - Certificates are checked against a fixed time of day.
+//! - Secrets are kept as lines of a key log ([`Secrets`]) and written into captures.
 //!
-//! The server shows its certificate as many times as the size of its chain asks for; the client judges the
-//! first. There is no resumption: each connection is the first between two ends.
+//! The server repeats its certificate until the chain has the wanted size. The client checks the first one.
+//! Not modelled: resumption.
 
 use crate::random::octets;
 use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
@@ -23,7 +24,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use x25519_dalek::{X25519_BASEPOINT_BYTES, x25519};
 
-/// Signed by itself with the key beside it, on Edwards curve 25519, for the name `server`.
+/// Self-signed with [`KEY`] (Ed25519), for the name `server`.
 const CERTIFICATE: &[u8] = include_bytes!("server.der");
 const KEY: &[u8] = include_bytes!("key.der");
 
@@ -31,11 +32,11 @@ const KEY: &[u8] = include_bytes!("key.der");
 const TODAY: UnixTime = UnixTime::since_unix_epoch(Duration::from_secs(1_798_761_600));
 
 thread_local! {
-    /// What the end draws from whose call is under way.
+    /// The random stream of the endpoint whose call is under way.
     static LENT: RefCell<Option<Stream>> = const { RefCell::new(None) };
 }
 
-/// Exchanges the stream with the one that is lent: before a call of the library, and after it.
+/// Swaps the lent stream with this one. Called before and after each call of the library.
 pub(crate) fn lend(random: &mut Option<Stream>) {
     LENT.with_borrow_mut(|lent| std::mem::swap(lent, random));
 }
@@ -108,13 +109,12 @@ impl TimeProvider for Day {
     }
 }
 
-/// Secrets of a connection, as lines in the format of key logs (draft-ietf-tls-keylogfile), which nobody has
-/// taken yet.
+/// Secrets of a connection that no capture has taken yet, as lines of a key log (draft-ietf-tls-keylogfile).
 #[derive(Debug, Default)]
 pub struct Secrets(Mutex<String>);
 
 impl Secrets {
-    /// Those that are new.
+    /// Takes the new secrets.
     pub(crate) fn take(&self) -> String {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -141,11 +141,11 @@ fn provider() -> Arc<CryptoProvider> {
     })
 }
 
-/// What is part of this crate is right: its certificate, its key and its suites.
+/// The message of panics that only a wrong certificate, key or suite of this crate could cause.
 const OURS: &str = "the certificate, the key and the suites of this crate";
 
-/// Both ends of a connection over TLS: the client, the server with a chain of so many octets or more, and
-/// where their secrets are.
+/// Both ends of a connection over TLS, client and server, and their secrets. The server's chain has at least
+/// so many octets.
 pub(crate) fn ends(chain_bytes: u32) -> (Arc<QuicClientConfig>, Arc<QuicServerConfig>, Arc<Secrets>) {
     let versions = [&rustls::version::TLS13];
     let (certificate, secrets) = (CertificateDer::from(CERTIFICATE), Arc::<Secrets>::default());

@@ -1,5 +1,5 @@
-//! `ecn`: one row a flow that was told to use Explicit Congestion Notification; `marks`: one row a direction
-//! of a link whose queue marked packets. Only where there is such a flow.
+//! `ecn`: one row per flow with Explicit Congestion Notification. `marks`: one row per direction of a link
+//! whose queue marked packets. Both exist only if there is such a flow.
 
 use crate::table::{Table, integer, text};
 use roamsim_engine::Time;

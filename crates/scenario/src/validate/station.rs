@@ -1,5 +1,5 @@
-//! What nodes say of themselves as stations: place and motion, addresses, and when they change their cell or
-//! their primary address.
+//! Checks of a node as a station: place and motion, addresses, and when it changes its cell or its primary
+//! address.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,16 +1,18 @@
 //! Films: frames with the statistics of published traces.
 //!
-//! Sizes are lognormal (what long traces come close to: Krunz and Tripathi, "On the characterization of VBR
-//! MPEG streams", ACM SIGMETRICS 1997) with long memory, cut off at the published least and largest frame. An
-//! MPEG-4 film has groups of pictures: a group's level has the memory, each frame in it noise of its own, and
-//! I, P and B frames have sizes in a fixed ratio. From mean and variance of frames and the variation of
-//! groups both deviations follow in closed form (`Film::deviations`). Without groups the memory is from
-//! frame to frame. Not modelled: scenes, and the difference between the distribution of a trace and a
-//! lognormal one of its mean and variance: the least frame is rarely that small.
+//! - Sizes are lognormal with long memory, within the published least and largest frame. Long traces are
+//!   nearly lognormal (Krunz and Tripathi, "On the characterization of VBR MPEG streams", ACM SIGMETRICS
+//!   1997).
+//! - An MPEG-4 film has groups of pictures. The level of a group has the memory, each frame adds its own
+//!   noise, and I, P and B frames have sizes in a fixed ratio.
+//! - Both deviations follow in closed form from mean and variance of frames and the variation of groups
+//!   (`Film::deviations`). Without groups the memory is from frame to frame.
+//! - Frames come in decoding order. A film shown as I B B P ... is sent as I P B B .... From the second
+//!   group on, the two B frames of the group before follow the I frame, so the order of kinds is again I B
+//!   B P ....
 //!
-//! Frames come in the order in which they are decoded. A film that is shown as I B B P ... is sent as I P B B
-//! ...; from the second group on that is I B B P ... again, with the two frames of the group before behind
-//! the I frame, so that the order of kinds is the same.
+//! Not modelled: scenes; the difference between a trace's distribution and the lognormal one (the least
+//! frame is rarely that small).
 
 use super::noise::{FractionalNoise, normal};
 use roamsim_engine::{Span, Stream};

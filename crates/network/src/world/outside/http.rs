@@ -1,8 +1,8 @@
-//! HTTP/1.1 (RFC 9112) in the octets of a program, as far as requests and responses have to be told apart:
-//! where each ends, and whether the connection goes on behind it.
+//! HTTP/1.1 (RFC 9112) in the octets of a program. It finds where each request and response ends, and
+//! whether the connection continues after it.
 //!
-//! The octets are untrusted. Read are the start line, `Content-Length`, `Transfer-Encoding: chunked`,
-//! `Connection` and the length of chunks; all else is skipped. Responses to HEAD are not expected.
+//! The octets are untrusted. The start line, `Content-Length`, `Transfer-Encoding: chunked`, `Connection`
+//! and the lengths of chunks are read; everything else is skipped. Responses to HEAD are not expected.
 
 use std::collections::BTreeMap;
 

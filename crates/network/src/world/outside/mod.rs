@@ -1,13 +1,12 @@
 //! Flows of TCP, SCTP and UDP between a socket of the simulation and a program outside.
 //!
-//! Both ends have a socket, as those of any flow. That of the program stands for it and does nothing: what
-//! comes to it leaves as octets, and what the program sends comes in its name. A program of TCP says by its
-//! acknowledgements what it has taken. Requests and responses over TCP are HTTP/1.1 outside ([`http`]), and
-//! messages inside.
+//! Both ends have a socket, as in any flow. The program's socket does nothing by itself: packets to it
+//! leave as octets, and the program's packets enter in its name. The acknowledgements of a TCP program say
+//! what it has received. Over TCP, requests and responses are HTTP/1.1 outside ([`http`]) and messages
+//! inside.
 //!
-//! Not modelled: what else a program writes is counted, and its octets go into captures alone. It reads octet
-//! `n` of a stream or of a datagram as `n` modulo 256. A program's response over UDP answers the latest
-//! request.
+//! A program reads octet `n` of a stream or datagram as `n` modulo 256. Octets that it writes are counted,
+//! and only captures keep them. A program's response over UDP answers the latest request.
 
 mod http;
 

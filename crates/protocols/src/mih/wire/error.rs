@@ -1,4 +1,4 @@
-//! Why octets are no MIH message.
+//! Why octets are not a valid MIH message.
 
 use std::fmt;
 

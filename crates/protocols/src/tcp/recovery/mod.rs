@@ -1,9 +1,9 @@
-//! Recovery: the send rule while losses are repaired.
+//! Recovery: what a sender may send while it repairs losses.
 //!
-//! A recovery learns what is sent, acknowledged and timed out, says what to retransmit next, how many octets
-//! may be outstanding meanwhile, and what window it leaves behind. After a timeout every recovery here steps
-//! aside: the connection goes back to `snd_una` and sends anew under the congestion control (go-back-N in
-//! slow start). A recovery is a file here that implements [`LossRecovery`], and a row of the table below.
+//! A recovery learns of data that is sent, acknowledged or timed out. It says what to retransmit next, how
+//! many octets may be outstanding, and which window remains at its end. After a timeout every recovery here
+//! stops: the connection returns to `snd_una` and retransmits in slow start (go-back-N). A recovery is a
+//! file here that implements [`LossRecovery`], and a row of the table below.
 
 mod newreno;
 mod prr;

@@ -1,13 +1,13 @@
-//! Recovery over the transmissions that are marked as lost: what goes with RACK-TLP (RFC 8985).
+//! Recovery with RACK-TLP (RFC 8985): it retransmits the transmissions that are marked as lost.
 //!
-//! Every transmission is kept ([`Sent`]). Marks come from RACK and from the retransmission timer; what is
-//! marked goes again ahead of new data while the window leaves room above what is in flight. After a timeout
-//! nothing goes back: the first segment is lost, with those old enough, and the others as time or arrivals
-//! tell (RFC 8985 6.3). What the peer has told of stays told across a timeout (RFC 2018 section 8 allows to
-//! forget it; no receiver here takes it back).
+//! Every transmission is kept ([`Sent`]). RACK and the retransmission timer mark them as lost. Marked ones
+//! are retransmitted ahead of new data while the flight leaves room in the window. After a timeout nothing
+//! goes back: the first segment and all old ones are lost, and time or arrivals decide about the others
+//! (RFC 8985 6.3). SACK information survives a timeout (RFC 2018 section 8 allows to forget it; no receiver
+//! here reneges).
 //!
-//! The repair ends when all that was outstanding at its start is acknowledged. With [`Prr`] the window
-//! follows what arrives meanwhile, without it it is ssthresh as in RFC 6675.
+//! The recovery ends when all data outstanding at its start is acknowledged. With [`Prr`] the window
+//! follows the arrivals meanwhile; without it the window is ssthresh as in RFC 6675.
 
 use roamsim_engine::{Span, Time};
 

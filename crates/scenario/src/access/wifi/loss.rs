@@ -1,4 +1,4 @@
-//! Losses that a Wi-Fi cell has beside its radio. What decides about them is as on wired links.
+//! Losses of a Wi-Fi cell in addition to its radio, by the loss models of wired links.
 
 use roamsim_engine::{Span, Time};
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! The radio of an 802.16 cell: what of its signals arrives, and which burst profiles are understood.
+//! The radio of an 802.16 cell: received signals, and the burst profiles that are understood.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,5 +1,5 @@
-//! `video`: one row a flow of video, and one for each direction of one that goes both ways. Only where there
-//! is video.
+//! `video`: one row per flow of video, and one per direction if it goes both ways. The table exists only if
+//! there is video.
 
 use crate::table::{Table, float, integer, ratio, text};
 use roamsim_engine::Time;

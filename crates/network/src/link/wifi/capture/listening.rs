@@ -1,9 +1,8 @@
-//! Captures of what was on the air: frames with radiotap headers, when each was over. Repetitions,
-//! acknowledgements, RTS and CTS, beacons and other management frames are among them, and frames that
-//! collided.
+//! Captures of the air: frames with radiotap headers, each written when it ends. Repetitions,
+//! acknowledgements, RTS and CTS, beacons, other management frames and collided frames are included.
 //!
-//! Of one radio: the frames that it sends, and those that it hears, with their power, and marked as broken
-//! where it did not understand them. Of the whole air: each frame once, as it was sent.
+//! A capture of one radio has the frames that it sends, and those that it hears, with their power;
+//! undecoded frames are marked as broken. A capture of the whole air has each frame once, as it was sent.
 
 use super::octets::{Reception, Surroundings, encode};
 use super::record::{AirFrame, Content};

@@ -1,13 +1,13 @@
-//! Rates by signal: the highest rate whose threshold the power of the receiver's last frame comes up to.
+//! Rate control by signal: the highest rate whose threshold the power of the receiver's last frame reached.
 //!
-//! The transmitter goes by what it has understood of its receiver itself: acknowledgements, data, beacons.
-//! All radios send with the same power, so that what arrives there is what arrives here, but for shadowing
-//! and motion. As long as it has understood nothing, and after so many exchanges in a row without an answer
-//! that what it knows is of no use, it takes the lowest rate.
+//! The transmitter uses the frames that it decodes from its receiver: acknowledgements, data, beacons. All
+//! radios send with the same power, so both directions have the same signal except for shadowing and
+//! motion. The lowest rate is used before the first such frame, and after too many unanswered exchanges in
+//! a row.
 //!
-//! As receiver-based rates (G. Holland, N. Vaidya, P. Bahl, "A Rate-Adaptive MAC Protocol for Multi-Hop
-//! Wireless Networks", MobiCom 2001), with the receiver's signal taken from the frames that come back anyway,
-//! so that no frame has another format.
+//! Source: receiver-based rates (G. Holland, N. Vaidya, P. Bahl, "A Rate-Adaptive MAC Protocol for
+//! Multi-Hop Wireless Networks", MobiCom 2001). Here the receiver's signal comes from the frames that it
+//! sends anyway, so no frame has another format.
 
 /// Its constants.
 #[derive(Clone, Debug, PartialEq)]
