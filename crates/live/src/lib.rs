@@ -34,16 +34,16 @@ use std::time::{Duration, Instant};
 /// Packets that are read from one device before the others have their turn. Chosen: some 50 us of work.
 const READ_AT_ONCE: usize = 16;
 
-/// How long before an event the loop no longer sleeps, but looks at its devices again and again: somewhat longer
-/// than the kernel lately overslept.
+/// How long before an event the loop no longer sleeps, but looks at its devices again and again: somewhat
+/// longer than the kernel lately overslept.
 #[derive(Debug)]
 struct Margin(Duration);
 
 impl Margin {
     /// Chosen: a processor at work wakes a thread faster.
     const LEAST: Duration = Duration::from_micros(60);
-    /// Chosen: 2 % of the time at a hundred events a second. What a busy machine oversleeps beyond that,
-    /// lateness tells.
+    /// Chosen: 2 % of the time at a hundred events a second. Lateness tells what a busy machine oversleeps
+    /// beyond that.
     const MOST: Duration = Duration::from_micros(200);
 
     /// A sleep has ended, so long after it should have.

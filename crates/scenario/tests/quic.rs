@@ -148,9 +148,9 @@ fn laws_leave_the_queue_that_they_are_known_for() {
 /// BBR takes no loss below 2 % for congestion (draft-ietf-ccwg-bbr-06 section 2.8). NewReno is bound by it:
 /// 1 % over 40 ms allows 1452 B / 40 ms x 1.22 / 0.1, 3.5 Mb/s.
 ///
-/// Over TCP it delivers as much, less what headers take: 1460 of 1500 octets there, 1421 of 1480 here, a ratio
-/// of 0.986. Its bound after losses is what a round has delivered, whole datagrams: if the last of them had no
-/// room in it, each such round would lower the bound by one more.
+/// Over TCP it delivers as much, less what headers take: 1460 of 1500 octets there, 1421 of 1480 here, a
+/// ratio of 0.986. Its bound after losses is what a round has delivered, whole datagrams: if the last of them
+/// had no room in it, each such round would lower the bound by one more.
 #[test]
 fn bbr_takes_few_losses_for_chance() {
     let loss = ("link.path.loss", "{ model = \"bernoulli\", probability = 0.01, from = \"a\" }");
