@@ -225,7 +225,7 @@ impl Connection {
     pub(super) fn add_accurate_option(&mut self, options: &mut Options, payload_bytes: u32) {
         let bytes = options.bytes() + AccurateOption::BYTES;
         let most = self.sender.agreed_mss.min(self.sender.path_mss);
-        if bytes > OPTIONS_BYTES || payload_bytes > 0 && u64::from(bytes + payload_bytes) > most {
+        if bytes > OPTIONS_BYTES || payload_bytes > 0 && bytes + payload_bytes > most {
             return;
         }
         if let Some(option) = self.accurate_ecn().and_then(AccurateEcn::option) {

@@ -1,6 +1,6 @@
-//! What only connections have that ask for more than the parts of their variant: further deadlines, a pacer,
-//! HyStart, Linux's acknowledging and timeout, a window that tunes itself, Minshall's rule, keep-alive and
-//! user timeout, accurate feedback of marks, a send buffer.
+//! What only connections have that ask for more than the parts of their variant: a pacer, HyStart, Linux's
+//! acknowledging and timeout, a window that tunes itself, Minshall's rule, keep-alive and user timeout,
+//! accurate feedback of marks, a send buffer.
 
 use roamsim_engine::Time;
 
@@ -17,26 +17,9 @@ use crate::tcp::send_buffer::SendBuffer;
 use crate::tcp::sent::Sent;
 use crate::tcp::window_tuning::WindowTuning;
 
-/// Deadlines beside those of every connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Deadline {
-    /// A loss probe (RFC 8985 section 7).
-    Probe,
-    /// What may be reordered is lost by then (RFC 8985 section 6.2, step 5).
-    Reordering,
-    /// The pacer lets the next segment go.
-    Pacing,
-    /// The peer is to be probed, or given up.
-    Liveness,
-}
-
 /// The extras of a connection.
 #[derive(Clone, Debug)]
 pub(super) struct Extras {
-    /// By [`Deadline`]; `Time::MAX` is never.
-    pub(super) deadlines: [Time; 4],
-    /// The pacer holds data back until its deadline.
-    pub(super) held: bool,
     pub(super) pacer: Option<Pacer>,
     /// The pacer spreads a window over the round trip where the congestion control has no rate.
     pub(super) paces_windows: bool,
@@ -165,8 +148,6 @@ impl Extras {
     pub(super) fn new(config: &Config) -> Option<Box<Extras>> {
         config.has_extras().then(|| {
             Box::new(Extras {
-                deadlines: [Time::MAX; 4],
-                held: false,
                 pacer: config.may_pace().then(Pacer::default),
                 paces_windows: config.paces(),
                 hystart: config.hystart.then(|| FirstSlowStart {
@@ -213,25 +194,5 @@ impl Extras {
             || self.validation.is_some()
             || self.short_end.is_some()
             || self.send_buffer.is_some()
-    }
-
-    #[inline]
-    pub(super) fn earliest(&self) -> Time {
-        self.deadlines[0].min(self.deadlines[1]).min(self.deadlines[2]).min(self.deadlines[3])
-    }
-
-    /// Nothing is waited for any more.
-    pub(super) fn stop(&mut self) {
-        self.deadlines = [Time::MAX; 4];
-        self.held = false;
-    }
-
-    pub(super) fn take_expired(&mut self, which: Deadline, now: Time) -> bool {
-        let deadline = &mut self.deadlines[which as usize];
-        let expired = *deadline <= now;
-        if expired {
-            *deadline = Time::MAX;
-        }
-        expired
     }
 }

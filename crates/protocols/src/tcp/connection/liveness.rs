@@ -13,10 +13,10 @@
 
 use roamsim_engine::Time;
 
-use super::extras::{Deadline, GivenUp, Liveness};
+use super::extras::{GivenUp, Liveness};
 use super::receiver::Acknowledgement;
 use super::sender::Sender;
-use super::timers::Purpose;
+use super::timers::Timer;
 use super::{Connection, Pending, State};
 use crate::tcp::config::{Config, KeepAlive};
 
@@ -67,7 +67,7 @@ impl Connection {
     #[inline(never)]
     pub(super) fn note_progress(&mut self, now: Time) {
         let (snd_una, waits) = (self.sender.snd_una, self.sender.snd_una < self.sender.snd_max);
-        let probes_window = self.timers.runs(Purpose::Persist);
+        let probes_window = self.timers.runs(Timer::Persist);
         let Some(liveness) = self.sender.liveness() else { return };
         if snd_una > liveness.acknowledged || probes_window {
             liveness.acknowledged = snd_una;
@@ -79,8 +79,7 @@ impl Connection {
     fn arm_liveness(&mut self, now: Time) {
         let Config { keep_alive, user_timeout, .. } = *self.config;
         let established = self.state.is_synchronized();
-        let Some(extras) = &mut self.sender.extras else { return };
-        let Some(liveness) = &extras.liveness else { return };
+        let Some(liveness) = self.sender.liveness() else { return };
         let probe_at = match keep_alive {
             Some(KeepAlive { idle, interval, .. }) if established => {
                 let since = liveness.heard_at + idle + interval.saturating_mul(u64::from(liveness.probes));
@@ -92,7 +91,7 @@ impl Connection {
             Some(most) if liveness.waits_since != Time::MAX => liveness.waits_since + most,
             _ => Time::MAX,
         };
-        extras.deadlines[Deadline::Liveness as usize] = probe_at.min(give_up_at);
+        self.timers.start(Timer::Liveness, probe_at.min(give_up_at));
     }
 
     /// The time has come to look after the peer, or is past since it was last heard.
@@ -127,7 +126,7 @@ impl Connection {
         matches!(self.state, State::Established | State::CloseWait | State::FinWait2)
             && sender.snd_una == sender.snd_max
             && sender.snd_nxt > sender.written
-            && !self.timers.runs(Purpose::Persist)
+            && !self.timers.runs(Timer::Persist)
     }
 
     fn give_up(&mut self, why: GivenUp) {

@@ -4,7 +4,7 @@
 //! segment that arrives, [`ecn`] marks of congestion, [`extras`] what only some connections have, [`sender`]
 //! acknowledgements received, [`liveness`] keep-alive and user timeout, [`next`] what is sent, [`receiver`]
 //! data received and acknowledgements owed, [`rack`] losses by time, [`send_buffer`] what waits in the
-//! application, [`timers`] what happens when time has passed; [`steady`] the short way of the segments that
+//! application, [`timers`] the table of timers; [`steady`] the short way of the segments that
 //! are as expected.
 
 mod arrival;
@@ -39,7 +39,7 @@ use next::Next;
 use receiver::{Acknowledgement, Receiver};
 use sender::Sender;
 use steady::Due;
-use timers::Timers;
+use timers::{Timer, Timers};
 
 /// Octets of one timestamps option with its padding.
 const TIMESTAMPS_BYTES: u32 = 12;
@@ -232,7 +232,7 @@ impl Connection {
             ecn: Ecn::default(),
             sender: Sender::new(config, iss),
             receiver: Receiver::new(config),
-            timers: Timers::default(),
+            timers: Timers::new(config.has_extras()),
             reset: None,
             local_port,
             remote_port,
@@ -461,13 +461,13 @@ impl Connection {
     /// is told here). What was sent and is lost is sent again in segments that fit. The window stays as it
     /// is, in octets. What comes is acknowledged by segments of that size.
     pub fn set_path_mss(&mut self, mss_bytes: u32) {
-        self.sender.path_mss = u64::from(mss_bytes);
+        self.sender.path_mss = mss_bytes;
         self.fit_to_path();
     }
 
     fn fit_to_path(&mut self) {
         let options = u64::from(self.option_bytes());
-        let full_sized = self.sender.agreed_mss.min(self.sender.path_mss).max(1);
+        let full_sized = u64::from(self.sender.agreed_mss.min(self.sender.path_mss).max(1));
         self.receiver.set_full_sized(full_sized, &self.config);
         self.sender.smss = full_sized.saturating_sub(options).max(1);
         self.sender.congestion.set_smss(self.sender.smss);
@@ -667,7 +667,7 @@ impl Connection {
     fn segment(&mut self, offset: u64, flags: Flags, payload_bytes: u32, options: Options) -> Segment {
         let window = self.receiver.advertise();
         self.receiver.acknowledged();
-        self.timers.delayed_ack_at = Time::MAX;
+        self.timers.stop(Timer::DelayedAck);
         Segment {
             source_port: self.local_port,
             destination_port: self.remote_port,
@@ -739,7 +739,7 @@ impl Connection {
 impl Machine for Connection {
     #[inline]
     fn poll_timeout(&self) -> Option<Time> {
-        let at = self.earliest_deadline();
+        let at = self.timers.earliest();
         (at != Time::MAX).then_some(at)
     }
 

@@ -11,7 +11,7 @@
 use roamsim_engine::Time;
 
 use super::receiver::Acknowledgement;
-use super::timers::Purpose;
+use super::timers::Timer;
 use super::{Connection, Extended, Steady};
 use crate::tcp::congestion::Cause;
 use crate::tcp::recovery::{Hole, Recovery};
@@ -78,7 +78,7 @@ impl Connection {
             {
                 return self.send_probe(now);
             }
-            if self.sender.is_held() {
+            if self.timers.runs(Timer::Pacing) {
                 return Next::Nothing;
             }
         }
@@ -233,8 +233,8 @@ impl Connection {
             return Next::Nothing;
         }
         if !sender.probe_due {
-            if !self.timers.runs(Purpose::Persist) {
-                self.timers.start(Purpose::Persist, now + self.persist_interval());
+            if !self.timers.runs(Timer::Persist) {
+                self.timers.start(Timer::Persist, now + self.persist_interval());
                 self.settle();
             }
             return Next::Nothing;
@@ -263,7 +263,7 @@ impl Connection {
             if let Recovery::Rack(rack) = &mut sender.recovery {
                 rack.sent.truncate(snd_max);
             }
-            self.timers.start(Purpose::Persist, now + self.persist_interval());
+            self.timers.start(Timer::Persist, now + self.persist_interval());
         }
         next
     }
@@ -289,7 +289,7 @@ impl Connection {
     #[inline(always)]
     pub(super) fn send_data(&mut self, now: Time, start: u64, length: u64, fin: bool, kind: Steady) -> Flags {
         let steady = kind != Steady::No;
-        debug_assert!(!steady || length > 0 && self.timers.runs(Purpose::Retransmission));
+        debug_assert!(!steady || length > 0 && self.timers.runs(Timer::Retransmission));
         debug_assert!(self.receiver.acknowledgement != Acknowledgement::Alone);
         let sender = &mut self.sender;
         let data_end = start + length;
@@ -326,8 +326,8 @@ impl Connection {
             flags |= Flags::FIN;
         }
         // RFC 6298 5.1.
-        if !steady && !self.timers.runs(Purpose::Retransmission) {
-            self.timers.start(Purpose::Retransmission, now + sender.rtt.rto());
+        if !steady && !self.timers.runs(Timer::Retransmission) {
+            self.timers.start(Timer::Retransmission, now + sender.rtt.rto());
         }
         if kind != Steady::Plain && sender.is_tracked() {
             self.note_transmission(now, start, end, repeated > 0);

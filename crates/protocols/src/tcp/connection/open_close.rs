@@ -3,7 +3,7 @@
 use roamsim_engine::{Span, Time};
 
 use super::receiver::{Acknowledgement, Receiver};
-use super::timers::Purpose;
+use super::timers::Timer;
 use super::{Connection, Extended, Pending, Reset, State};
 use crate::tcp::segment::{Flags, Options, Segment, Timestamps};
 use crate::tcp::sequence::to_wire;
@@ -115,10 +115,7 @@ impl Connection {
     pub(super) fn become_closed(&mut self, event: u8) {
         self.state = State::Closed;
         self.syn_due = false;
-        self.timers = Default::default();
-        if let Some(extras) = &mut self.sender.extras {
-            extras.stop();
-        }
+        self.timers.stop_all();
         self.receiver.acknowledgement = Acknowledgement::None;
         self.receiver.reassembly.clear();
         self.pending.set(event);
@@ -157,8 +154,8 @@ impl Connection {
             self.stats.retransmissions += 1;
             self.sender.stop_timing();
         }
-        if !self.timers.runs(Purpose::Retransmission) {
-            self.timers.start(Purpose::Retransmission, now + self.sender.rtt.rto());
+        if !self.timers.runs(Timer::Retransmission) {
+            self.timers.start(Timer::Retransmission, now + self.sender.rtt.rto());
         }
         let mut options = Options {
             mss: Some(u16::try_from(self.config.mss_bytes).unwrap_or(u16::MAX)),
@@ -304,8 +301,7 @@ impl Connection {
             self.sender.do_without_sack(&self.config);
         }
         let peer_mss = options.mss.map_or(self.config.default_mss_bytes, u32::from).max(1);
-        let mss = u64::from(peer_mss.min(self.config.mss_bytes).max(1));
-        self.sender.agreed_mss = mss;
+        self.sender.agreed_mss = peer_mss.min(self.config.mss_bytes).max(1);
         self.fit_to_path();
         self.receiver.synchronize(segment.seq);
         let scaled = self.config.window_scaling && options.window_scale.is_some();
@@ -323,7 +319,7 @@ impl Connection {
         }
         self.state = State::Established;
         self.syn_due = false;
-        self.timers.stop();
+        self.timers.stop(Timer::Retransmission);
         // A window on a SYN is never scaled (RFC 7323 2.2).
         let shift = if segment.flags.contains(Flags::SYN) { 0 } else { self.sender.snd_wnd_shift };
         self.sender.established(now, &self.config, u64::from(segment.window) << shift);
@@ -371,7 +367,7 @@ impl Connection {
     pub(super) fn become_time_wait(&mut self, now: Time) {
         self.state = State::TimeWait;
         let two_msl: Span = self.config.msl.saturating_mul(2);
-        self.timers.start(Purpose::TimeWait, now + two_msl);
+        self.timers.start(Timer::TimeWait, now + two_msl);
     }
 
     /// Answers a segment that belongs to no connection by a reset (RFC 9293 3.5.2).

@@ -13,10 +13,9 @@
 
 use roamsim_engine::{Span, Time};
 
-use super::extras::Deadline;
 use super::next::Next;
 use super::sender::Sender;
-use super::timers::Purpose;
+use super::timers::Timer;
 use super::{Connection, Extended};
 use crate::ranges::Range;
 use crate::tcp::config::RtoRules;
@@ -102,7 +101,9 @@ impl Connection {
         if let Some(sent) = own.and_then(|first| first.sent.as_mut()) {
             sent.on_sent(start, end, now, repeated);
         }
-        sender.pace(now, end - start);
+        if let Some(at) = sender.pace(now, end - start) {
+            self.timers.start(Timer::Pacing, at);
+        }
         self.schedule_probe(now);
     }
 
@@ -197,7 +198,7 @@ impl Connection {
         let Some((at, _)) = rack.sent.heard.newest_original else { return };
         let is_older = rack.sent.first().is_some_and(|first| at < first.at);
         self.take_round_trip(now.since(at), 1, snd_una);
-        if is_older && self.timers.runs(Purpose::Retransmission) {
+        if is_older && self.timers.runs(Timer::Retransmission) {
             self.restart_timer(now);
         }
     }
@@ -228,7 +229,7 @@ impl Connection {
         let conditions = rack.conditions(srtt, at.smss_bytes);
         let wait_to = rack.detection.mark_lost(&mut rack.sent, now, &conditions);
         let begins = rack.sent.has_lost() && rack.repair == Repair::None;
-        sender.set_deadline(Deadline::Reordering, wait_to.unwrap_or(Time::MAX));
+        self.timers.start(Timer::Reordering, wait_to.unwrap_or(Time::MAX));
         sender.tell_losses(now);
         if begins {
             self.begin_repair(now);
@@ -249,8 +250,8 @@ impl Connection {
             sender.congestion.on_congestion(Cause::FastRetransmit { flight_bytes }, now);
             self.ecn.on_reduction(at.snd_max);
         }
-        self.timers.start(Purpose::Retransmission, now + sender.rtt.rto());
-        self.sender.set_deadline(Deadline::Probe, Time::MAX);
+        self.timers.start(Timer::Retransmission, now + sender.rtt.rto());
+        self.timers.stop(Timer::LossProbe);
         self.stats.fast_retransmits += 1;
     }
 
@@ -273,8 +274,8 @@ impl Connection {
             rack.undo = saved.map(|congestion| Box::new(Undo::new(congestion, &at)));
         }
         self.sender.tell_losses(now);
-        self.sender.set_deadline(Deadline::Reordering, Time::MAX);
-        self.sender.set_deadline(Deadline::Probe, Time::MAX);
+        self.timers.stop(Timer::Reordering);
+        self.timers.stop(Timer::LossProbe);
     }
 
     /// RFC 5682 3.1, steps 2 and 3.
@@ -351,17 +352,17 @@ impl Connection {
         }
         let sender = &self.sender;
         let Recovery::Rack(rack) = &sender.recovery else { return };
-        let runs = rack.probes_tail() && self.timers.runs(Purpose::Retransmission);
+        let runs = rack.probes_tail() && self.timers.runs(Timer::Retransmission);
         let at = if runs {
             let mut wait = sender.rtt.srtt().map_or(PROBE_WITHOUT_RTT, |srtt| srtt.saturating_mul(2));
             if sender.flight() <= sender.smss {
                 wait += MAX_ACK_DELAY;
             }
-            (now + wait).min(self.timers.main_at())
+            (now + wait).min(self.timers.at(Timer::Retransmission))
         } else {
             Time::MAX
         };
-        self.sender.set_deadline(Deadline::Probe, at);
+        self.timers.start(Timer::LossProbe, at);
     }
 
     /// The probe's time has come: it goes next, and the retransmission timer starts anew.
@@ -370,7 +371,7 @@ impl Connection {
         let Some(rack) = self.rack() else { return };
         if rack.probes_tail() && rack.sent.first().is_some() {
             rack.probe_due = true;
-            self.timers.start(Purpose::Retransmission, now + rto);
+            self.timers.start(Timer::Retransmission, now + rto);
         }
     }
 
@@ -402,7 +403,7 @@ impl Connection {
         if let Some(rack) = self.rack() {
             rack.probe = Some(Probe { end, flight_bytes, repeats });
         }
-        self.sender.set_deadline(Deadline::Probe, Time::MAX);
+        self.timers.stop(Timer::LossProbe);
         if let Some(extras) = &mut self.sender.extras {
             extras.tail_loss_probes += 1;
         }

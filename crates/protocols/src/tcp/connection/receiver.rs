@@ -7,7 +7,7 @@
 
 use roamsim_engine::{Span, Time};
 
-use super::{Connection, Extended, Pending, State};
+use super::{Connection, Extended, Pending, State, Timer};
 use crate::ranges::{Insertion, Range, Ranges};
 use crate::tcp::block_report::BlockReport;
 use crate::tcp::config::Config;
@@ -400,10 +400,10 @@ impl Connection {
         receiver.owed += new_bytes + option_bytes;
         if at_once || receiver.owed >= receiver.most_owed {
             receiver.acknowledgement = receiver.acknowledgement.max(Acknowledgement::Now);
-        } else if self.timers.delayed_ack_at == Time::MAX {
+        } else if !self.timers.runs(Timer::DelayedAck) {
             let adapted = if self.extended.has(Extended::ARRIVALS) { self.adapted_ack_delay() } else { None };
             let delay = adapted.or(self.config.delayed_ack).unwrap_or(Span::ZERO);
-            self.timers.delayed_ack_at = now + delay;
+            self.timers.start(Timer::DelayedAck, now + delay);
         }
     }
 

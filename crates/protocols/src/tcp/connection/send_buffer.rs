@@ -90,7 +90,7 @@ impl Connection {
         let sender = &mut self.sender;
         let (flight, cwnd) = (sender.flight(), sender.congestion.cwnd_bytes());
         let segments = (cwnd / sender.smss).max(u64::from(self.config.dup_ack_threshold) + 1);
-        let mss = sender.agreed_mss;
+        let mss = u64::from(sender.agreed_mss);
         if let Some(buffer) = sender.extras.as_mut().and_then(|extras| extras.send_buffer.as_mut())
             && flight < cwnd
         {

@@ -3,7 +3,7 @@
 use roamsim_engine::Time;
 
 use super::extras::Extras;
-use super::timers::Purpose;
+use super::timers::Timer;
 use super::{Connection, Extended, Pending};
 use crate::tcp::config::Config;
 use crate::tcp::congestion::{self, Ack, Cause, Controller};
@@ -65,9 +65,9 @@ pub(super) struct Sender {
     /// Why everything outstanding is sent anew, where it is.
     pub(super) goes_back_for: Reason,
     /// What the ends have agreed on, options included.
-    pub(super) agreed_mss: u64,
-    /// What the path carries, options included; `u64::MAX` as long as that is not known.
-    pub(super) path_mss: u64,
+    pub(super) agreed_mss: u32,
+    /// What the path carries, options included; `u32::MAX` as long as that is not known.
+    pub(super) path_mss: u32,
     pub(super) extras: Option<Box<Extras>>,
 }
 
@@ -88,8 +88,8 @@ impl Sender {
             probe_due: false,
             written: 0,
             smss: u64::from(config.mss_bytes.max(1)),
-            agreed_mss: u64::from(config.mss_bytes.max(1)),
-            path_mss: u64::MAX,
+            agreed_mss: config.mss_bytes.max(1),
+            path_mss: u32::MAX,
             timed_end: 0,
             timed_at: Time::ZERO,
             last_sent_at: Time::ZERO,
@@ -463,7 +463,7 @@ impl Connection {
             && ack == sender.snd_una
             && segment.payload_bytes == 0
             && sender.offers_the_same(segment)
-            && self.timers.runs(Purpose::Retransmission)
+            && self.timers.runs(Timer::Retransmission)
             && !segment.flags.intersects(Flags::SYN | Flags::FIN);
         // RFC 9293 3.10.7.4, fifth; and what acknowledges more than anything before is newer than all of it
         // (as Linux): data that is repeated has an old sequence number, and with the old window the edge
@@ -480,7 +480,7 @@ impl Connection {
         } else if duplicate {
             self.duplicate_ack(now);
             return true;
-        } else if self.timers.runs(Purpose::Persist) {
+        } else if self.timers.runs(Timer::Persist) {
             sender.retries = 0;
         }
         // With SACK, also one that acknowledges new data, carries data or moves the window (RFC 6675 section
@@ -527,7 +527,7 @@ impl Connection {
         if !is_deferred {
             sender.count_round(ack);
         }
-        if sender.snd_una == sender.snd_max || restart_timer && !self.timers.runs(Purpose::Persist) {
+        if sender.snd_una == sender.snd_max || restart_timer && !self.timers.runs(Timer::Persist) {
             self.restart_timer(now);
         }
         let sender = &self.sender;
@@ -551,9 +551,9 @@ impl Connection {
     pub(super) fn restart_timer(&mut self, now: Time) {
         let sender = &self.sender;
         if sender.snd_una == sender.snd_max {
-            self.timers.stop();
+            self.timers.stop(Timer::Retransmission);
         } else {
-            self.timers.start(Purpose::Retransmission, now + sender.rtt.rto());
+            self.timers.start(Timer::Retransmission, now + sender.rtt.rto());
         }
     }
 
@@ -635,7 +635,7 @@ impl Connection {
         }
         // The segment sent anew is the oldest in flight now, and has an RTO of its own to be acknowledged in:
         // as 4.4BSD and Linux do; RFC 6298 5 leaves the timer running, RFC 6675 6 allows either.
-        self.timers.start(Purpose::Retransmission, now + sender.rtt.rto());
+        self.timers.start(Timer::Retransmission, now + sender.rtt.rto());
         self.stats.fast_retransmits += 1;
     }
 }

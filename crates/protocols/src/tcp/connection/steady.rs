@@ -14,7 +14,7 @@
 use roamsim_engine::Time;
 
 use super::receiver::Acknowledgement;
-use super::timers::Purpose;
+use super::timers::Timer;
 use super::{Connection, Extended, Pending, State, Steady};
 use crate::ranges::Range;
 use crate::tcp::detection::Heard;
@@ -44,7 +44,7 @@ impl Connection {
             && !self.ecn.awaits_unmarked()
             && self.reset.is_none()
             && !self.syn_due
-            && !self.timers.runs(Purpose::Persist)
+            && !self.timers.runs(Timer::Persist)
             && !self.config.one_way_connections
     }
 
@@ -200,7 +200,7 @@ impl Connection {
                     return Due::Other;
                 }
             } else if with_one_more <= sender.congestion.cwnd_bytes()
-                && (self.steady != Steady::Extended || !sender.is_held())
+                && (self.steady != Steady::Extended || !self.timers.runs(Timer::Pacing))
             {
                 return Due::Data;
             }
@@ -229,7 +229,7 @@ impl Connection {
             && acked <= sender.snd_max - sender.snd_una
             && !self.extended.has_any()
             && !self.ecn.marked
-            && !self.timers.runs(Purpose::Persist)
+            && !self.timers.runs(Timer::Persist)
             && !self.config.one_way_connections;
         if !expected {
             return false;
@@ -242,7 +242,7 @@ impl Connection {
             let duplicate = payload == 0
                 && !sender.recovery.takes_blocks()
                 && sender.offers_the_same(segment)
-                && self.timers.runs(Purpose::Retransmission);
+                && self.timers.runs(Timer::Retransmission);
             if sender.is_window_news(seq) {
                 sender.take_window(segment, seq, ack);
             }

@@ -1,86 +1,173 @@
-//! What happens when time has passed: retransmission, persist, TIME-WAIT and delayed acknowledgement.
+//! The timers of a connection, in one table, and what happens when each expires.
 
 use roamsim_engine::{Span, Time};
 
 use super::receiver::Acknowledgement;
 use super::{Connection, Pending, State};
 
-/// What the connection's main timer waits for. The purposes exclude each other: with data in flight the
-/// retransmission timer runs; with none and a window that lets none go, the persist timer; in TIME-WAIT
-/// neither.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(super) enum Purpose {
-    #[default]
-    Idle,
+/// What a connection waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Timer {
+    /// Data in flight is lost by then (RFC 6298). This timer, `Persist` and `TimeWait` exclude each other.
     Retransmission,
+    /// The closed window of the peer is probed (RFC 9293 3.8.6.1).
     Persist,
+    /// Old segments have died out (RFC 9293 3.4.2).
     TimeWait,
+    /// An acknowledgement waits no longer.
+    DelayedAck,
+    /// What may be reordered is lost by then (RFC 8985 section 6.2, step 5).
+    Reordering,
+    /// A loss probe goes (RFC 8985 section 7).
+    LossProbe,
+    /// The pacer lets the next segment go.
+    Pacing,
+    /// The peer is probed, or given up.
+    Liveness,
 }
 
-/// The deadlines of a connection; `Time::MAX` is never.
-#[derive(Clone, Copy, Debug)]
+/// The table of timers. Those from `Reordering` on are boxed, and only connections with
+/// [`extras`](super::extras) have them: there is no place for one that nobody can start.
+#[derive(Clone, Debug)]
 pub(super) struct Timers {
-    purpose: Purpose,
-    main_at: Time,
-    pub(super) delayed_ack_at: Time,
-}
-
-impl Default for Timers {
-    fn default() -> Timers {
-        Timers { purpose: Purpose::Idle, main_at: Time::MAX, delayed_ack_at: Time::MAX }
-    }
+    /// Which of the first three runs.
+    first: Option<Timer>,
+    /// The deadlines; `Time::MAX` is never.
+    first_at: Time,
+    delayed_ack_at: Time,
+    boxed: Option<Box<[Time; Timers::BOXED]>>,
 }
 
 impl Timers {
+    const BOXED: usize = 4;
+
+    /// None of them runs.
+    pub(super) fn new(has_extras: bool) -> Timers {
+        Timers {
+            first: None,
+            first_at: Time::MAX,
+            delayed_ack_at: Time::MAX,
+            boxed: has_extras.then(|| Box::new([Time::MAX; Timers::BOXED])),
+        }
+    }
+
     #[inline]
     pub(super) fn earliest(&self) -> Time {
-        self.main_at.min(self.delayed_ack_at)
+        let at = self.first_at.min(self.delayed_ack_at);
+        match self.boxed.as_deref() {
+            None => at,
+            Some([a, b, c, d]) => at.min(*a).min(*b).min(*c).min(*d),
+        }
     }
 
-    #[inline]
-    pub(super) fn runs(&self, purpose: Purpose) -> bool {
-        self.purpose == purpose
+    /// When it expires; `Time::MAX` where it does not run.
+    #[inline(always)]
+    pub(super) fn at(&self, timer: Timer) -> Time {
+        match timer {
+            Timer::Retransmission | Timer::Persist | Timer::TimeWait if self.first != Some(timer) => {
+                Time::MAX
+            }
+            Timer::Retransmission | Timer::Persist | Timer::TimeWait => self.first_at,
+            Timer::DelayedAck => self.delayed_ack_at,
+            _ => self.boxed.as_ref().map_or(Time::MAX, |boxed| boxed[timer.place()]),
+        }
     }
 
-    #[inline]
-    pub(super) fn start(&mut self, purpose: Purpose, at: Time) {
-        self.purpose = purpose;
-        self.main_at = at;
+    #[inline(always)]
+    pub(super) fn runs(&self, timer: Timer) -> bool {
+        match timer {
+            Timer::Retransmission | Timer::Persist | Timer::TimeWait => self.first == Some(timer),
+            _ => self.at(timer) != Time::MAX,
+        }
     }
 
-    #[inline]
-    pub(super) fn main_at(&self) -> Time {
-        self.main_at
+    /// Starts it, or starts it anew. Of the first three it takes the place of the one that runs.
+    #[inline(always)]
+    pub(super) fn start(&mut self, timer: Timer, at: Time) {
+        match timer {
+            Timer::Retransmission | Timer::Persist | Timer::TimeWait => {
+                self.first = Some(timer);
+                self.first_at = at;
+            }
+            Timer::DelayedAck => self.delayed_ack_at = at,
+            _ => {
+                if let Some(boxed) = &mut self.boxed {
+                    boxed[timer.place()] = at;
+                }
+            }
+        }
     }
 
-    #[inline]
-    pub(super) fn stop(&mut self) {
-        self.purpose = Purpose::Idle;
-        self.main_at = Time::MAX;
+    /// Stops it; of the first three whichever runs.
+    #[inline(always)]
+    pub(super) fn stop(&mut self, timer: Timer) {
+        match timer {
+            Timer::Retransmission | Timer::Persist | Timer::TimeWait => {
+                self.first = None;
+                self.first_at = Time::MAX;
+            }
+            _ => self.start(timer, Time::MAX),
+        }
+    }
+
+    pub(super) fn stop_all(&mut self) {
+        *self = Timers::new(self.boxed.is_some());
+    }
+
+    /// Whether it has expired. Then it no longer runs.
+    #[inline(always)]
+    fn take_expired(&mut self, timer: Timer, now: Time) -> bool {
+        let expired = self.at(timer) <= now;
+        if expired {
+            self.stop(timer);
+        }
+        expired
+    }
+}
+
+impl Timer {
+    /// Its place among those that are boxed.
+    #[inline(always)]
+    fn place(self) -> usize {
+        self as usize - Timer::Reordering as usize
     }
 }
 
 impl Connection {
     pub(super) fn expire(&mut self, now: Time) {
-        if self.timers.delayed_ack_at <= now {
-            self.timers.delayed_ack_at = Time::MAX;
+        if self.timers.take_expired(Timer::DelayedAck, now) {
             let rto = self.sender.rtt.rto();
             if let Some(part) = self.sender.extras.as_mut().and_then(|extras| extras.ack_delay.as_mut()) {
                 part.on_expired(rto);
             }
             self.receiver.acknowledgement = self.receiver.acknowledgement.max(Acknowledgement::Now);
         }
-        if self.sender.is_tracked() {
-            self.expire_extras(now);
+        if self.timers.boxed.is_some() {
+            self.expire_boxed(now);
         }
-        if self.timers.main_at > now {
+        if self.timers.first_at > now {
             return;
         }
-        match self.timers.purpose {
-            Purpose::Idle => {}
-            Purpose::Retransmission => self.retransmission_timeout(now),
-            Purpose::Persist => self.persist_timeout(now),
-            Purpose::TimeWait => self.become_closed(Pending::CLOSED),
+        match self.timers.first {
+            Some(Timer::Retransmission) => self.retransmission_timeout(now),
+            Some(Timer::Persist) => self.persist_timeout(now),
+            Some(Timer::TimeWait) => self.become_closed(Pending::CLOSED),
+            _ => {}
+        }
+    }
+
+    #[cold]
+    fn expire_boxed(&mut self, now: Time) {
+        if self.timers.take_expired(Timer::Reordering, now) {
+            self.mark_losses(now);
+        }
+        if self.timers.take_expired(Timer::LossProbe, now) {
+            self.probe_timeout(now);
+        }
+        // Data is held back while it runs: nothing else is to do.
+        self.timers.take_expired(Timer::Pacing, now);
+        if self.timers.take_expired(Timer::Liveness, now) {
+            self.look_after_peer(now);
         }
     }
 
@@ -91,7 +178,7 @@ impl Connection {
             return;
         }
         self.sender.rtt.back_off(&self.config.rtt_bounds());
-        self.timers.start(Purpose::Retransmission, now + self.sender.rtt.rto());
+        self.timers.start(Timer::Retransmission, now + self.sender.rtt.rto());
         if matches!(self.state, State::SynSent | State::SynReceived) {
             self.syn_due = true;
         } else {
@@ -113,7 +200,7 @@ impl Connection {
         }
         self.sender.probe_due = true;
         self.sender.probes = self.sender.probes.saturating_add(1);
-        self.timers.start(Purpose::Persist, now + self.persist_interval());
+        self.timers.start(Timer::Persist, now + self.persist_interval());
     }
 
     pub(super) fn persist_interval(&self) -> Span {
@@ -128,5 +215,40 @@ impl Connection {
             self.end_early(Pending::TIMED_OUT);
         }
         given_up
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_ms(ms)
+    }
+
+    #[test]
+    fn the_first_three_timers_take_each_others_place_and_the_others_run_beside_them() {
+        let mut timers = Timers::new(true);
+        timers.start(Timer::Retransmission, at(50));
+        timers.start(Timer::DelayedAck, at(40));
+        timers.start(Timer::LossProbe, at(30));
+        timers.start(Timer::Persist, at(60));
+        assert!(!timers.runs(Timer::Retransmission) && timers.at(Timer::Retransmission) == Time::MAX);
+        assert_eq!((timers.at(Timer::Persist), timers.earliest()), (at(60), at(30)));
+        assert!(timers.take_expired(Timer::LossProbe, at(30)) && !timers.runs(Timer::LossProbe));
+        assert!(!timers.take_expired(Timer::DelayedAck, at(39)));
+        timers.stop(Timer::DelayedAck);
+        assert_eq!(timers.earliest(), at(60));
+        timers.start(Timer::Liveness, at(70));
+        timers.stop_all();
+        assert_eq!(timers.earliest(), Time::MAX);
+    }
+
+    #[test]
+    fn a_connection_without_extras_has_no_place_for_their_timers() {
+        let mut timers = Timers::new(false);
+        timers.start(Timer::Pacing, at(10));
+        assert!(!timers.runs(Timer::Pacing));
+        assert_eq!(timers.earliest(), Time::MAX);
     }
 }

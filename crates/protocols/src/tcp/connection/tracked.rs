@@ -1,9 +1,9 @@
 //! What a connection with extras does: it paces data, grows the first window by HyStart, validates windows,
-//! looks at data that arrives, and works off further deadlines.
+//! and looks at data that arrives.
 
 use roamsim_engine::{Span, Time};
 
-use super::extras::{Deadline, Ending, FirstSlowStart};
+use super::extras::{Ending, FirstSlowStart};
 use super::sender::Sender;
 use super::{Connection, Extended};
 use crate::tcp::congestion::Cause;
@@ -17,27 +17,10 @@ impl Sender {
         self.extras.is_some()
     }
 
-    /// Whether the pacer holds data back until its deadline.
-    #[inline(always)]
-    pub(super) fn is_held(&self) -> bool {
-        self.extras.as_ref().is_some_and(|extras| extras.held)
-    }
-
-    #[inline]
-    pub(super) fn set_deadline(&mut self, which: Deadline, at: Time) {
-        if let Some(extras) = &mut self.extras {
-            extras.deadlines[which as usize] = at;
-        }
-    }
-
-    /// `bytes` go now, which the pacer may have others wait for.
-    pub(super) fn pace(&mut self, now: Time, bytes: u64) {
+    /// `bytes` go now. When the pacer lets others follow, if these wait for it.
+    pub(super) fn pace(&mut self, now: Time, bytes: u64) -> Option<Time> {
         let (rate, smss) = (self.pacing_rate(), self.smss);
-        let Some(extras) = &mut self.extras else { return };
-        if let Some(at) = extras.pacer.as_mut().and_then(|pacer| pacer.on_sent(now, bytes, smss, rate)) {
-            extras.held = true;
-            extras.deadlines[Deadline::Pacing as usize] = at;
-        }
+        self.extras.as_mut()?.pacer.as_mut()?.on_sent(now, bytes, smss, rate)
     }
 
     /// The rate at which the pacer spreads data; `None` before the first measurement.
@@ -197,7 +180,7 @@ impl Connection {
         let option_bytes = self.option_bytes();
         let sender = &mut self.sender;
         let (smss, rto) = (sender.smss, sender.rtt.rto());
-        let full_sized = sender.agreed_mss.min(sender.path_mss);
+        let full_sized = u64::from(sender.agreed_mss.min(sender.path_mss));
         let Some(extras) = &mut sender.extras else { return false };
         let receiver = &mut self.receiver;
         let received_mss = extras.received_mss.on_data(segment, option_bytes, smss, receiver.buffer());
@@ -243,36 +226,5 @@ impl Connection {
     pub(super) fn adapted_ack_delay(&self) -> Option<Span> {
         let part = self.sender.extras.as_ref()?.ack_delay.as_ref()?;
         Some(part.delay(self.sender.rtt.srtt()))
-    }
-
-    /// The earliest deadline of all.
-    #[inline]
-    pub(super) fn earliest_deadline(&self) -> Time {
-        let at = self.timers.earliest();
-        match &self.sender.extras {
-            None => at,
-            Some(extras) => at.min(extras.earliest()),
-        }
-    }
-
-    #[cold]
-    pub(super) fn expire_extras(&mut self, now: Time) {
-        let expired = |connection: &mut Connection, which| {
-            connection.sender.extras.as_mut().is_some_and(|extras| extras.take_expired(which, now))
-        };
-        if expired(self, Deadline::Reordering) {
-            self.mark_losses(now);
-        }
-        if expired(self, Deadline::Probe) {
-            self.probe_timeout(now);
-        }
-        if expired(self, Deadline::Pacing)
-            && let Some(extras) = &mut self.sender.extras
-        {
-            extras.held = false;
-        }
-        if expired(self, Deadline::Liveness) {
-            self.look_after_peer(now);
-        }
     }
 }
