@@ -59,6 +59,9 @@ pub(super) struct Validation {
     pub(super) unused_since: Time,
     /// The largest flight since.
     pub(super) used_bytes: u64,
+    /// How often it was halved for the idle time since then.
+    pub(super) halvings: u64,
+    pub(super) halved_since: Time,
     /// Whether a segment has filled it within this round trip, or else the largest flight in it.
     is_filled: bool,
     most_bytes: u64,

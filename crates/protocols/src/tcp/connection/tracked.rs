@@ -71,7 +71,7 @@ impl Sender {
     }
 
     /// The window behind an idle time longer than the RTO, by Linux's validation: halved for each RTO, down
-    /// to the initial window.
+    /// to the initial window. While the peer's window lets nothing go, each RTO counts once.
     pub(super) fn window_after_idle(
         &mut self,
         now: Time,
@@ -79,11 +79,14 @@ impl Sender {
         initial_window_bytes: u64,
     ) -> Option<Cause> {
         let cwnd = self.congestion.cwnd_bytes();
+        let last_sent_at = self.last_sent_at;
         let validation = self.extras.as_mut()?.validation.as_mut()?;
         (validation.unused_since, validation.used_bytes) = (now, 0);
+        let done = if validation.halved_since == last_sent_at { validation.halvings } else { 0 };
         let halvings = idle.as_ns().saturating_sub(1) / self.rtt.rto().as_ns().max(1);
+        (validation.halved_since, validation.halvings) = (last_sent_at, halvings.max(done));
         Some(Cause::Idle {
-            restart_window_bytes: (cwnd >> halvings.min(63)).max(initial_window_bytes),
+            restart_window_bytes: (cwnd >> halvings.saturating_sub(done).min(63)).max(initial_window_bytes),
             least_ssthresh_bytes: cwnd / 4 * 3,
         })
     }
