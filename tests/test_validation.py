@@ -356,6 +356,8 @@ def test_cells_of_802_16_that_differ_by_more_than_five_percent_are_counted() -> 
     for each in (text, brief):
         assert (each.count("1.060 (!)"), each.count("1.060 (n)")) == (2, 1)
         assert "\n- n: **ns-3 sends more before the data.**" in each
+    assert "delay" in brief
+    assert "goodput" not in brief
 
 
 def test_every_word_of_an_802_16_cell_is_one_that_its_program_knows() -> None:

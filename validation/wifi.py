@@ -25,11 +25,11 @@ TOLERANCE = 0.05
 #: More than a cell carries, whose stations share it.
 OFFERED_BPS = {"b": 16_000_000, "g": 80_000_000}
 KINDS = {
-    "up": "stations to the access point, UDP",
-    "down": "access point to a station, UDP",
-    "tcp-up": "TCP, upload",
-    "tcp-down": "TCP, download",
-    "hidden": "two that do not hear each other, UDP",
+    "up": "uplink, UDP",
+    "down": "downlink, UDP",
+    "tcp-up": "uplink, TCP",
+    "tcp-down": "downlink, TCP",
+    "hidden": "hidden stations, UDP",
 }
 
 
