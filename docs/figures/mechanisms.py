@@ -66,8 +66,18 @@ def difference(row: dict[str, float | None]) -> str:
     return f"**{text}**" if low > 0 or high < 0 else text
 
 
+def has_effect(differences: list[str], counts: list[tuple[float, float]]) -> bool:
+    """Whether a difference excludes zero, or a count is not that of the preset within 5 % and a twentieth."""
+    return any("**" in text for text in differences) or any(
+        abs(here - preset) > 0.05 * max(preset, 1.0) for here, preset in counts
+    )
+
+
 def main() -> None:
-    """Runs the comparisons, writes the table into the page and draws the picture."""
+    """Runs the comparisons, writes the table into the page and draws the picture.
+
+    A change without an effect on a walk has no row there.
+    """
     lines = [
         "| walk | | goodput, Mb/s | difference | timeouts | retransmissions | time of a page, ms | difference |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
@@ -84,6 +94,7 @@ def main() -> None:
         points[name] = rates, waits
         for place, change in enumerate(CHANGES):
             goodput, timeouts, repeated = (of(means, metric)[place] for metric in (GOODPUT, TIMEOUTS, REPEATED))
+            presets = (of(means, metric)[0]["mean"] for metric in (TIMEOUTS, REPEATED))
             time = of(page_means, TIME)[place]
             cells = [
                 name if place == 0 else "",
@@ -95,7 +106,9 @@ def main() -> None:
                 shown(1e3 * time["low"], 1e3 * time["high"], 0),
                 difference(waits[place - 1]) if place else "",
             ]
-            lines.append(f"| {' | '.join(cells)} |")
+            counts = zip((timeouts["mean"], repeated["mean"]), presets, strict=True)
+            if place == 0 or has_effect([cells[3], cells[7]], list(counts)):
+                lines.append(f"| {' | '.join(cells)} |")
     write_block(PAGE, "mechanisms", lines)
     draw(points)
 
