@@ -1,8 +1,8 @@
-//! Packets: structured headers and lengths, without payload bytes. A packet is owned by where it is. One from
-//! outside ([`crate::octets`]) is its octets.
+//! Packets: structured headers and lengths, without payload bytes. A packet is owned by its present place.
+//! A packet from outside ([`crate::octets`]) is its octets.
 //!
-//! Not modelled: IPv6 extension headers but that of fragments, IPv4 options, fragmentation by routers, hop
-//! limits (routes have no loops). A packet in a tunnel has the outer header's addresses as its own, so that
+//! Not modelled: IPv6 extension headers except the fragment header, IPv4 options, fragmentation by routers,
+//! hop limits (routes have no loops). A packet in a tunnel has the outer header's addresses as its own, so
 //! routing does not know of tunnels.
 
 use crate::ends::SocketId;

@@ -1,10 +1,10 @@
-//! Ranges of offsets, sorted, with a gap between any two: what a receiver holds beyond a gap, of TCP's octets
-//! or of SCTP's TSNs, and what TCP's sender has been told of (the scoreboard).
+//! Ranges of offsets, sorted, with a gap between any two: TCP's octets or SCTP's TSNs that a receiver holds
+//! beyond a gap, and the scoreboard of TCP's sender.
 //!
-//! Memory grows with the number of gaps, not with their length. A search begins at a place near which the
-//! answer mostly lies and doubles its steps from there: it costs the logarithm of the distance, however many
-//! ranges there are. Segments and SACK blocks are mostly near the highest range. A range put between others
-//! moves those on its shorter side, so that in random order the cost does grow with the number of ranges.
+//! Memory grows with the number of gaps, not with their length. A search begins near its likely answer and
+//! doubles its steps from there, so it costs the logarithm of the distance, however many ranges there are.
+//! Segments and SACK blocks are mostly near the highest range. Inserting a range moves the ranges on its
+//! shorter side, so in random order the cost does grow with their number.
 
 use std::collections::VecDeque;
 use std::collections::vec_deque::Iter;

@@ -1,15 +1,14 @@
-//! What a run will take, where its scenario plainly says so: by rates, sizes, delays and durations, before
-//! anything is run.
+//! An estimate of a run's size before it starts, from rates, sizes, delays and durations in its scenario.
 //!
-//! Counted are sources that send at a rate of their own (`cbr`, `poisson`, `on_off`, signalling) and, over
-//! accesses that carry the same at all times (`Access::capacity`: wires), greedy streams, as fast as the
-//! slowest on their way and their receive window allow. A source over TCP or SCTP is counted in full packets,
-//! and as no faster than a greedy stream. Where more comes to an access than it can carry, each source gets
-//! its share: one over TCP or SCTP sends no more than that, of others what is too much is dropped.
+//! Sources that send at their own rate are counted (`cbr`, `poisson`, `on_off`, signalling). Greedy streams
+//! are counted over accesses with a constant capacity (`Access::capacity`: wires), as fast as the slowest
+//! access on their way and their receive window allow. A source over TCP or SCTP is counted in full
+//! packets, and at most as fast as a greedy stream. If an access gets more than it can carry, each source
+//! has its share: a source over TCP or SCTP sends no more than that, and the excess of others is dropped.
 //!
-//! Left out, so that the estimate is low: cells, Wi-Fi and DECT accesses, losses and outages in the way of
-//! TCP and SCTP, what comes the other way (ACKs, answers), `transfer`, requests and responses, beacons,
-//! retransmissions, timers.
+//! The estimate is low, because it leaves out cells, Wi-Fi and DECT accesses, losses and outages for TCP
+//! and SCTP, the opposite direction (ACKs, answers), `transfer`, requests and responses, beacons,
+//! retransmissions and timers.
 
 use crate::access::Access;
 use crate::access::queue::{Limit, Queue};

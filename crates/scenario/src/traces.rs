@@ -1,10 +1,10 @@
-//! Traces on their way out of a run: rows that are final become tables, so many rows at a time, and are
-//! handed to whoever wants them or put below each other.
+//! Traces on their way out of a run: final rows become tables of so many rows, which are handed out or put
+//! below each other.
 //!
-//! Samples, link events, messages, segments, states and packets are handed out while the run goes on, so that
-//! few rows are held: those of the last events, and losses that are known and have not happened. What a run
-//! keeps for its other tables anyway (transactions, what accesses log by themselves) is held, and only its
-//! tables are made part by part.
+//! Samples, link events, messages, segments, states and packets are handed out during the run, so few rows
+//! are held: those of the last events, and losses that are known but have not happened. Rows that a run
+//! keeps for its other tables anyway (transactions, logs of accesses) are held; only their tables are made
+//! in parts.
 
 use crate::results::{link_events, messages, packets, samples, segments, states};
 use crate::scenario::Scenario;

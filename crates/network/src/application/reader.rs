@@ -1,9 +1,9 @@
-//! Readers: applications that take what has arrived at a pace of their own, so that the receiver's buffer
-//! fills and its window closes.
+//! Readers: applications that read at their own pace, so that the receiver's buffer fills and its window
+//! closes.
 //!
-//! A read takes up to a number of octets at once and keeps the application busy for as long as they take at
-//! its rate; then comes the next one. In a pause no read begins. Without a rate everything that is there is
-//! taken at once. At its stop the application closes: what is unread then, or arrives later, is lost.
+//! A read takes up to a number of octets at once and keeps the application busy for their time at its rate.
+//! Then the next read begins, except in a pause. Without a rate everything is read at once. At its stop the
+//! application closes: data that is unread then, or arrives later, is lost.
 
 use roamsim_engine::{Span, Time};
 use std::collections::VecDeque;

@@ -1,9 +1,7 @@
-//! Captures: what passed each interface, as a pcapng file whose octets other tools can dissect.
+//! Captures: the packets of each interface as a pcapng file, with octets that other tools can dissect.
 //!
-//! A packet is captured where a node hands it to an interface, before the interface's queue, and where a node
-//! receives it. The hop limit is not decremented on the way.
-//!
-//! Or what was on the air, frame by frame (`air`).
+//! A packet is captured when a node hands it to an interface, before the interface's queue, and when a node
+//! receives it. The hop limit is not decremented on the way. `air` captures frames on the air instead.
 
 mod air;
 pub(crate) mod encode;

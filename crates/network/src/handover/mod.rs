@@ -1,26 +1,27 @@
 //! Handovers: how stations find their cell, and what a mobility scheme does when they change it.
 //!
-//! Links tell by link events what happens to them (`link/indication.rs`). What hears them are machines:
-//! events in, actions out. The parts that every scheme shares, and one file a scheme:
-//! - [`association`]: which cell a station is associated with. Link layer, the same for all schemes.
-//! - [`record`]: the account of a handover, which becomes a row of the result table `handovers`.
-//! - this file: cells and stations as schemes see them, which of them hears what (`Cue`), and what its
-//!   `Action`s do.
+//! Links report link events (`link/indication.rs`). Machines take these events and return actions. The
+//! parts shared by all schemes, and one file per scheme:
+//! - [`association`]: the cell that a station is associated with. Link layer, the same for all schemes.
+//! - [`record`]: the counters of a handover, a row of the result table `handovers`.
+//! - this file: cells and stations as schemes see them, their events (`Cue`), and their `Action`s.
 //! - [`bridged`]: all base stations are one bridged network, routes follow the association at once.
 //! - [`mobile_ip`]: Mobile IPv4, over the network layer alone; link events are ignored.
-//! - [`mih`]: an address in each cell; MIH users say when flows are redirected, by `redirection`.
-//! - [`mobile_sctp`]: an address in each cell; link events say which can be used and which is preferred.
+//! - [`mih`]: an address in each cell; MIH users redirect flows, by `redirection`.
+//! - [`mobile_sctp`]: an address in each cell; link events say which are usable and which is preferred.
 //!
 //! To add a scheme: a variant of [`Scheme`] with its name, its arm in `Handovers::react`, and a file here
-//! with its `react`, which has no more than a look at the station's place; in `scenario/src/handover/`, its
-//! name for the key `handover` and what it asks of its cells. The tools beside its actions:
-//! `Network::broadcast` (to all stations in reach of a base station, by the broadcast interface
-//! [`CellPlace::broadcast`]), `Network::send_by` (by a given interface). Broadcasts end in
-//! `World::receive_broadcast`, with the interface that they came in at. What a scheme sends for itself must
-//! not count as a packet of a flow: see `Packet::is_of_a_flow`. Transports know nothing of all this. A scheme
-//! that leaves the rest to transports says which addresses a station can use ([`StationPlace::usable`]) and
-//! announces them: the world tells their sockets (`world/addresses.rs`), and associations of
-//! SCTP make requests of their peers (`world/reconfiguration.rs`).
+//! with its `react`, which may only read the station's place; in `scenario/src/handover/`, its name for the
+//! key `handover` and its needs of cells. Besides actions a scheme may use `Network::broadcast` (to all
+//! stations in reach of a base station, by the broadcast interface [`CellPlace::broadcast`]) and
+//! `Network::send_by` (by a given interface). Broadcasts end in `World::receive_broadcast`, with their
+//! interface of arrival. A scheme's own packets must not count as packets of a flow: see
+//! `Packet::is_of_a_flow`.
+//!
+//! Transports know nothing of handovers. A scheme that leaves the rest to transports names the usable
+//! addresses of a station ([`StationPlace::usable`]) and announces them. The world passes them to its
+//! sockets (`world/addresses.rs`), and SCTP associations send requests to their peers
+//! (`world/reconfiguration.rs`).
 
 pub mod association;
 pub mod bridged;

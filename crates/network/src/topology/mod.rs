@@ -1,13 +1,13 @@
 //! Nodes, their interfaces, and the static routes between them.
 //!
-//! Routes are shortest paths by the sum of their links' costs, the same in both directions. Of equally short
-//! ones a node takes the one whose first link was described first. They are made once: links do not leave,
-//! and an outage is not seen by routing.
+//! Routes are shortest paths by the sum of link costs, the same in both directions. Of equally short routes
+//! a node takes the one whose first link was described first. Routes are computed once: links do not leave,
+//! and routing ignores outages.
 //!
-//! A route leads to a node, by whichever interface is nearest - unless the interface is *bound*
-//! ([`Topology::bind`]): then packets to its address arrive over its own link. Stations of cells are bound,
-//! and so are hosts with several addresses that matter. A node with a bound interface is a host: no route
-//! leads through it. What a handover may change without making routes anew: where packets to an address go
+//! A route leads to a node, by whichever interface is nearest, unless the interface is *bound*
+//! ([`Topology::bind`]). Packets to a bound address arrive over its own link. Stations of cells are bound,
+//! and so are hosts whose several addresses matter. A node with a bound interface is a host: no route leads
+//! through it. Without new routes a handover may change where packets to an address go
 //! ([`Topology::redirect`]), and by which interface a host sends ([`Topology::set_egress`]).
 
 mod forest;

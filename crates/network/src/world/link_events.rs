@@ -1,9 +1,9 @@
-//! Link events in the world: handovers hear them first, then paths that change, then the users of MIH
-//! functions.
+//! Link events in the world: they go to handovers first, then to paths that change, then to the users of
+//! MIH functions.
 //!
-//! Where a signalling entry is driven by link events, the MIHF of its origin registers the links of its node
-//! with the responder, whose user subscribes to the events of each; from then on the MIHF hears what its
-//! links indicate (MIH_LINK_SAP) and sends the user an indication of each event.
+//! If a signalling entry is driven by link events, the MIHF of its origin registers the links of its node
+//! with the responder, whose user subscribes to the events of each. From then on the MIHF gets the
+//! indications of its links (MIH_LINK_SAP) and sends the user an indication of each event.
 
 use super::World;
 use crate::alarm::Moment;

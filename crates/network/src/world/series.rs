@@ -1,8 +1,8 @@
-//! What a run does over time, coarsely: the accounts of its flows and links, read at the end of each of some
-//! equal parts of it.
+//! Coarse series of a run: the counters of its flows and links, read at the end of each of some equal
+//! parts.
 //!
-//! The run stops between two events to be read, so that no packet costs anything for it, and what is counted
-//! in all parts together is what the tables of the whole run say. A window is that at the end of a part.
+//! The run stops between two events to read them, so they cost nothing per packet. The parts add up to the
+//! tables of the whole run. A window is the one at the end of a part.
 
 use super::{Signals, World};
 use crate::link::{Attachment, Link, LinkStats, Sender};

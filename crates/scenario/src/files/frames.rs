@@ -1,5 +1,5 @@
-//! Traces of video, a line a frame, as the libraries of the Telecommunication Networks Group of TU Berlin
-//! (TKN) and of Arizona State University (ASU) write them, verbose:
+//! Traces of video, one frame per line, from the libraries of the Telecommunication Networks Group of TU
+//! Berlin (TKN) and of Arizona State University (ASU), verbose:
 //!
 //! ```text
 //! 1 I 0 534            number, type, time in ms, octets (MPEG-4)
@@ -8,13 +8,14 @@
 //! ```
 //!
 //! and terse: a line is the octets of a frame, at equal intervals. Types are I, P, B, PB (as P) and IDR (as
-//! I). Empty lines, those that begin with `#` or `%`, and a heading that names the columns are passed over.
+//! I). Empty lines, lines that begin with `#` or `%`, and a heading with the names of the columns are
+//! skipped.
 //!
-//! Times are when frames are shown. MPEG-4's verbose traces list frames in the order in which they are
-//! decoded, where a B frame stands behind the I or P frame that is shown after it, at a time that goes back;
-//! others list them as they are shown. What is read is in the order of decoding in either case, and frame k
-//! leaves at the k-th of the times in their order: as an encoder sends them, less the delay, the same for
-//! all, for which it waits to see what B frames need.
+//! Times are those at which frames are shown. MPEG-4's verbose traces list frames in decoding order: a B
+//! frame comes after the I or P frame that is shown after it, so its time goes back. Other traces list
+//! frames as they are shown. Frames are read in decoding order in both cases, and frame k leaves at the
+//! k-th time in ascending order. An encoder sends them so, with a constant delay, in which it waits for the
+//! frames that B frames need.
 //!
 //! Not read: a terse trace with a second column, which is a time or a quality in different libraries.
 

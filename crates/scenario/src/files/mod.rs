@@ -1,13 +1,12 @@
-//! Files that a scenario names: of motion, of errors by distance, of rates, delays and losses over time, and
-//! traces of video and of delivery opportunities.
+//! Files that a scenario names: motion, errors by distance, rates, delays and losses over time, and traces
+//! of video and of delivery opportunities.
 //!
-//! They are read before the scenario is decoded, and what they say takes the place of their name: of a file
-//! of motion the lines about the node as `content`, of a file of errors its `points`, of a trace its lines as
-//! `content` or `opportunities`. So results are filed under what was in the files, and the canonical scenario
-//! needs none. What waits for the number of a copy (`{i}`) is read once there are copies.
+//! They are read before the scenario is decoded, and their content replaces their name: lines about the
+//! node as `content` (motion), `points` (errors), lines as `content` or `opportunities` (traces). So
+//! results are filed under the content of the files, and the canonical scenario needs no file. A name with
+//! the number of a copy (`{i}`) is read when the copies exist.
 //!
-//! Files come from outside, so every line is doubted. What is wrong is told with the file, the line, and what
-//! to do.
+//! Files are untrusted. An error names the file, the line and what to do.
 
 pub mod bonnmotion;
 mod content;

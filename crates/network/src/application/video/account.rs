@@ -1,10 +1,9 @@
-//! Which frames could be decoded in time, where they arrive.
+//! Counts the frames that could be decoded in time at the receiver.
 //!
-//! Frames are sent in the order in which they are decoded. A frame is complete when all its packets have
-//! arrived, and in time when the last of them has by its deadline. A P frame needs the I or P frame before
-//! it, a B frame the two before it: the one that is shown before it and the one that is shown after it. A
-//! frame that is in time and whose references can be decoded can be decoded. Not modelled: decoders that
-//! conceal what is missing.
+//! Frames are sent in decoding order. A frame is complete when all its packets have arrived, and in time if
+//! the last of them has by its deadline. It is decodable if it is in time and its references are decodable.
+//! A P frame refers to the I or P frame before it. A B frame refers to the two before it, which are shown
+//! before and after it. Not modelled: decoders that conceal losses.
 
 use super::FrameKind;
 use roamsim_engine::{Span, Time};

@@ -1,14 +1,14 @@
-//! Mobile IPv4 in the network: which node runs which machine of `roamsim_protocols::mobile_ip`, and on which
+//! Mobile IPv4 in the network: which node runs which machine of `roamsim_protocols::mobile_ip`, and on
+//! which cell.
+//!
+//! Every agent is the base station of a cell. It has an [`Agent`] on each of its cells, advertises there,
+//! and is home agent, foreign agent or both. Its address, also the care-of address, is that of the base
+//! station's broadcast interface. A mobile node's home address is that of its interface in its home agent's
 //! cell.
 //!
-//! Every agent is the base station of a cell, and has an [`Agent`] on each of its cells: it advertises there,
-//! and is home agent, foreign agent or both. Its address, which is also the care-of address, is that of the
-//! base station's broadcast interface. A mobile node's home address is that of its interface in its home
-//! agent's cell.
-//!
-//! Interfaces of the machines are numbers of cells. A mobile node listens to all cells that it is in at once;
-//! from the moment that it decides for an agent it sends by that agent's cell, and until it has heard of one,
-//! by its home cell. What drives the machines is in `driving`, what happens to packets in `tunnel.rs`.
+//! Interfaces of the machines are numbers of cells. A mobile node listens to all cells that it is in at
+//! once. It sends by the cell of the agent that it has chosen, and before its first agent by its home cell.
+//! `driving` drives the machines, and `tunnel.rs` handles packets.
 //!
 //! Not modelled: home networks without a cell, agents that are not base stations.
 

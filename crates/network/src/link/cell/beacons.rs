@@ -1,17 +1,15 @@
-//! What the stations of a cell hear of its beacons, and the link events that follow.
+//! The beacons that stations of a cell hear, and the link events that follow.
 //!
-//! The base station beacons at fixed instants; a beacon is heard, or lost by the cell's error model, or out
-//! of reach. The first one that is heard is a Link_Detected, each further one a Link_Parameters_Report. The
-//! first one that is missed over a link that is up is a Link_Going_Down: unless the station hears another,
-//! the link is down after `lifetime` missed in a row. The confidence is the probability that it will miss the
-//! rest of them as well, for the walk that it has before it; it is told again at further ones that are
-//! missed, where it comes to what a user waits for. When it hears one before, that is a rollback.
+//! The base station sends beacons at fixed instants. A station hears a beacon unless the cell's error model
+//! loses it or the station is out of reach. Beacons are not packets and take no time on the transmitter.
 //!
-//! With `going_down_ahead` a Link_Going_Down comes before anything is missed: at a beacon by which the walk,
-//! which the model knows, will have led the station out of reach after that time. It is rolled back where
-//! that is so no more.
-//!
-//! Beacons are the link layer's own: they are no packets and take no time on the transmitter.
+//! - The first beacon heard is a Link_Detected, each further one a Link_Parameters_Report.
+//! - The first beacon missed while the link is up is a Link_Going_Down. After `lifetime` missed in a row
+//!   the link is down. The confidence is the probability of missing the rest of them too, on the station's
+//!   coming walk. It is reported again at further missed beacons when it reaches the level that a user
+//!   waits for. A beacon heard before then is a rollback.
+//! - With `going_down_ahead`, Link_Going_Down comes before any beacon is missed: at a beacon after which
+//!   the known walk leads out of reach within that time. It is rolled back when that no longer holds.
 
 use super::Cell;
 use crate::link::indication::{Indication, LinkDownReason, LinkEvent, LinkGoingDownReason, Quality};

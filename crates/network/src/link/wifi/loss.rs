@@ -1,14 +1,14 @@
-//! Losses that a cell has beside the radio: of packets, after the MAC has done what it can, or of single
-//! attempts, which it repeats.
+//! Losses of a cell in addition to its radio: of packets, after all attempts of the MAC, or of single
+//! attempts, which the MAC repeats.
 //!
-//! - Of packets: what the receiver has acknowledged does not arrive. Nobody repeats it.
-//! - Of attempts: the receiver does not understand the data frame, whatever its power, and does not answer.
+//! - Packets: a packet that the receiver has acknowledged does not arrive. Nothing repeats it.
+//! - Attempts: the receiver does not decode the data frame, whatever its power, and does not answer.
 //!
-//! A loss holds from an instant on ([`Loss`]), and where it says so only while a station's link is going
-//! down: from Link_Going_Down until the rollback, or until the station is associated again.
+//! A loss is valid from an instant on ([`Loss`]). It may be restricted to the time in which a station's
+//! link is going down: from Link_Going_Down until the rollback, or until the station is associated again.
 //!
-//! Not modelled: losses of ACK, RTS, CTS and management frames, and of broadcasts; EIFS after an attempt that
-//! was lost in this way; losses of repetitions of what the receiver has already.
+//! Not modelled: losses of ACK, RTS, CTS and management frames, and of broadcasts; EIFS after an attempt
+//! that was lost in this way; losses of repetitions that the receiver already has.
 
 use std::ops::{Index, IndexMut};
 

@@ -1,8 +1,8 @@
-//! What is to be done in a cell: in order of time, and at one instant in the order in which it was put there.
+//! Due steps of a cell, in order of time, and at one instant in the order in which they were added.
 //!
-//! Bursts begin one behind the other, and T16, which is one span for the whole cell, expires in the order in
-//! which it began: both go behind those that are there, and need no heap. Where T16 has ended or begun anew
-//! before, what was put there finds nothing.
+//! Bursts begin one after the other. T16 has one span for the whole cell, so it expires in the order in
+//! which it began. Both are appended to lists and need no heap. An entry of a T16 that has ended or
+//! restarted does nothing.
 
 use super::{Burst, Step};
 use roamsim_engine::Time;

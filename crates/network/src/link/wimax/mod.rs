@@ -1,33 +1,33 @@
 //! IEEE Std 802.16-2004, WirelessMAN-OFDM, and 802.16e-2005, WirelessMAN-OFDMA: a base station and its
-//! stations, point to multipoint, by time division.
+//! stations, point to multipoint, with time division duplex.
 //!
-//! A frame is a downlink and an uplink subframe. The base station schedules both at its begin: it tells by
-//! the maps who may send when. Frame n begins at n times the frame duration. What has come by then goes into
-//! its downlink bursts; an uplink burst takes what its station holds when it begins. A packet arrives at the
-//! end of the symbol that has its last octet.
+//! A frame is a downlink and an uplink subframe. The base station schedules both at the begin of the frame,
+//! and its maps say who may send when. Frame n begins at n times the frame duration. Downlink bursts take
+//! the packets that have arrived by then. An uplink burst takes the packets that its station holds when the
+//! burst begins. A packet arrives at the end of the symbol that has its last octet.
 //!
-//! Attachments: the base station has a sub-interface a station, the stations follow. In a cell that stations
-//! enter, the base station's broadcast interface comes first.
+//! Attachments: the base station has a sub-interface per station, and the stations follow. In a cell that
+//! stations enter, the base station's broadcast interface comes first.
 //!
-//! Modelled: symbols, preambles, FCH and maps; burst profiles, with a burst for all stations of one profile
-//! on the downlink; MAC PDUs with header and CRC, fragmentation, packing, ARQ; best effort connections, which
-//! contend for request opportunities and then ask with their data; unsolicited grants; polls, of rtPS and
-//! nrtPS; by rank of the service, UGS before rtPS, nrtPS and best effort, round robin by packets on the
-//! downlink and by symbols on the uplink.
+//! Modelled: symbols, preambles, FCH and maps; burst profiles, with one downlink burst for all stations of
+//! a profile; MAC PDUs with header and CRC, fragmentation, packing, ARQ; best effort connections, which
+//! contend for request opportunities and then piggyback requests; unsolicited grants; polls of rtPS and
+//! nrtPS. Services are served by rank, UGS before rtPS, nrtPS and best effort; within a service round
+//! robin, by packets on the downlink and by symbols on the uplink.
 //!
-//! Which bursts are understood goes by a radius, or by signal over noise (`radio`), by which burst profiles
-//! may adapt (`adaptation`), by thresholds or a table of block errors (`block_errors`).
+//! Bursts are understood by a radius, or by signal over noise (`radio`). Then burst profiles may adapt
+//! (`adaptation`), and thresholds or a table of block errors (`block_errors`) decide.
 //!
-//! A file a subject: [`phy`] has symbols and the layout of a frame, [`pusc`] slots, [`pdu`] sizes,
-//! `connection` packets and their PDUs, `arq` their blocks, `agenda` what is due when, `contention` requests,
-//! `opportunities` who makes one when, `codes` those of OFDMA, `schedule` and `frame` what is in a frame,
-//! `backlog` for whom, `uplink` bursts and requests of stations; `management` messages, `entry` the station's
-//! part of network entry, `admission` the base station's, `joining` and `ranging` both in the cell,
-//! `scanning` stations on other channels, `reach` who hears whom, `reports` link events, `association` what
-//! handovers ask, `carriage` the cell as a link.
+//! A file per subject: [`phy`] has symbols and the layout of a frame, [`pusc`] slots, [`pdu`] sizes,
+//! `connection` packets and their PDUs, `arq` their blocks, `agenda` what is due when, `contention`
+//! requests, `opportunities` who makes one when, `codes` those of OFDMA, `schedule` and `frame` the content
+//! of a frame, `backlog` for whom, `uplink` bursts and requests of stations; `management` messages, `entry`
+//! the station's part of network entry, `admission` the base station's, `joining` and `ranging` both in the
+//! cell, `scanning` stations on other channels, `reach` who hears whom, `reports` link events,
+//! `association` requests of handovers, `carriage` the cell as a link.
 //!
-//! A frame is worked out if the base station has something to send or to grant; requests and unsolicited
-//! bursts in other frames are steps of their own, and the rest costs nothing.
+//! A frame is computed only if the base station has something to send or to grant. In other frames requests
+//! and unsolicited bursts are steps of their own, and the rest costs nothing.
 //!
 //! Not modelled: propagation (500 m take 1.7 us, which ranging evens out), the time that stations need to
 //! read a map, header suppression, encryption, subchannels of OFDM, several connections of a station each

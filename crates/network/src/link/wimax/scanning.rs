@@ -1,10 +1,12 @@
-//! Scanning by a connected station (IEEE Std 802.16e-2005 clauses 6.3.2.3.48, 6.3.2.3.49, 6.3.22.1.2): it
-//! asks by MOB_SCN-REQ for scan intervals, MOB_SCN-RSP grants them from the next frame on, and in them it
-//! listens on other channels. Its base station neither sends to it nor grants it bursts meanwhile: what there
-//! is waits. Its timers stand still, as it could not hear what they wait for.
+//! Scanning by a connected station (IEEE Std 802.16e-2005 clauses 6.3.2.3.48, 6.3.2.3.49, 6.3.22.1.2).
 //!
-//! A station in the cell of another channel is deaf but in scan intervals of its own cell, and while it has
-//! none; what it has heard of the cell stays known: its timers stand still as well.
+//! The station asks for scan intervals by MOB_SCN-REQ, and MOB_SCN-RSP grants them from the next frame on.
+//! In a scan interval it listens on other channels. Its base station sends nothing to it and grants it no
+//! bursts; packets wait. The station's timers stop, because it could not hear the messages that they wait
+//! for.
+//!
+//! In the cell of another channel a station hears only during scan intervals of its own cell, and while it
+//! has no own cell. It keeps what it knows of that cell in between, and its timers there stop as well.
 
 use super::management::Message;
 use super::{Cell, Step};

@@ -1,20 +1,22 @@
 //! MIH users that hand a mobile node over from one network to another: at the mobile node, at the point of
-//! service (PoS) of the network that it leaves, and at those of the candidates (IEEE Std 802.21-2008 section
-//! 7.4, the commands MIH_MN_HO_*, MIH_Net_HO_* and MIH_N2N_HO_*).
+//! service (PoS) of the old network, and at the PoS of each candidate (IEEE Std 802.21-2008 section 7.4,
+//! the commands MIH_MN_HO_*, MIH_Net_HO_* and MIH_N2N_HO_*).
 //!
-//! Mobile-initiated: upon Link_Going_Down the mobile node scans, asks its PoS which candidates have resources
-//! (MIH_MN_HO_Candidate_Query; the PoS asks theirs by MIH_N2N_HO_Query_Resources), has the first of them
-//! reserved (MIH_MN_HO_Commit, MIH_N2N_HO_Commit), and redirects its traffic when that is confirmed.
-//! Network-initiated: the PoS hears of the link, asks the candidates', has the mobile node scan
-//! (MIH_Net_HO_Candidate_Query), reserves, and tells the mobile node (MIH_Net_HO_Commit), which redirects at
-//! once. Both end with MIH_MN_HO_Complete and MIH_N2N_HO_Complete. Who has heard of no commit when its link
-//! is down redirects then.
+//! - Mobile-initiated: after Link_Going_Down the mobile node scans. It asks its PoS which candidates have
+//!   resources (MIH_MN_HO_Candidate_Query; the PoS asks them by MIH_N2N_HO_Query_Resources). It has the
+//!   first of them reserved (MIH_MN_HO_Commit, MIH_N2N_HO_Commit), and redirects its traffic after the
+//!   confirmation.
+//! - Network-initiated: the PoS gets the link event, asks the candidates, and makes the mobile node scan
+//!   (MIH_Net_HO_Candidate_Query). It reserves, and commands the mobile node (MIH_Net_HO_Commit), which
+//!   redirects at once.
+//! - Both end with MIH_MN_HO_Complete and MIH_N2N_HO_Complete. A mobile node without a commit redirects
+//!   when its link is down.
 //!
-//! A user calls the MIH_SAP of its node's MIHF. What it needs of others is a [`Command`]; what it came to,
-//! and when, is a [`Milestone`].
+//! A user calls the MIH_SAP of its node's MIHF. Its requests to other parts are [`Command`]s; its results,
+//! with their instants, are [`Milestone`]s.
 //!
-//! What the standard leaves to users stands in [`policy`]. When the link of the new network is down the
-//! mobile node comes back to the old one; its next handover begins there.
+//! [`policy`] has the choices that the standard leaves to users. When the new network's link is down, the
+//! mobile node returns to the old one, and its next handover begins there.
 //!
 //! Not modelled: MIIS (candidates are known), quality of service (a candidate has room for a node or not),
 //! more than one handover of a mobile node at a time, a handover from one candidate to another.

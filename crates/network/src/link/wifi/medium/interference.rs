@@ -1,13 +1,14 @@
 //! Capture: a frame that is stronger than all others together is received, although they overlap.
 //!
-//! The power of a frame has to be so many dB above the sum of the others', each time when another one begins.
-//! With later frames, one that begins amid others is received as well where it is that much stronger, and
-//! what was received before is lost (J. Lee et al., "An Experimental Study on the Capture Effect in 802.11a
-//! Networks", WinTECH 2007: receivers of some makers do, after the first preamble). A frame that begins when
-//! what was received is over, and others are still on the air, is received in either case if it is strong
-//! enough.
+//! - Whenever another frame begins, the power of the received frame must be a given number of dB above the
+//!   sum of the others'.
+//! - With later frames, a frame that begins amid others is also received if it is that much stronger. The
+//!   frame received before is lost (J. Lee et al., "An Experimental Study on the Capture Effect in 802.11a
+//!   Networks", WinTECH 2007: receivers of some makers do so after the first preamble).
+//! - If the received frame is over and others are still on the air, a new frame is received in either case
+//!   if it is strong enough.
 //!
-//! Not modelled: powers that change between the begins of frames, such as those of radios that move; frames
+//! Not modelled: powers that change between the begins of frames, such as those of moving radios; frames
 //! too weak to be sensed.
 
 use super::Medium;

@@ -1,13 +1,13 @@
-//! Countdowns that pass the same slots: of radios that share an ear, and go on at the same instant when the
-//! medium falls idle.
+//! Countdowns that pass the same slots: those of radios that share an ear and resume at the same instant
+//! when the medium becomes idle.
 //!
-//! They are kept in the order in which they will be over, with one count of slots for all of them. When the
-//! medium becomes busy the count goes on for all at once: only those are looked at whose countdown is over,
-//! and those that join. So a frame costs what happens at it, not those who wait.
+//! They are kept in the order of their ends, with one count of slots for all. When the medium becomes busy,
+//! that count advances for all at once; only countdowns that are over, and new ones, are visited. So the
+//! cost of a frame does not depend on the number of waiting radios.
 //!
-//! A radio stands apart once its countdown may resume at another time than those of the others: it has sent,
-//! has something new to send, or is excepted from the NAV. Its countdown is its own then. It joins the others
-//! when the medium next becomes busy.
+//! A radio leaves this group when its countdown may resume at another time: it has sent, has a new frame to
+//! send, or is excepted from the NAV. It then has its own countdown, and joins again when the medium next
+//! becomes busy.
 
 use crate::link::wifi::index::{ByRadio, RadioIndex};
 use std::collections::BTreeSet;

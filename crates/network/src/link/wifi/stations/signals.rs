@@ -1,20 +1,19 @@
-//! What a station hears of its cells, when it tells of it, and when it gives its access point up (clause
-//! 11.3).
+//! Signals of the cells that a station hears: when it reports them, scans, and gives its access point up
+//! (clause 11.3).
 //!
-//! - Link_Going_Down: the mean falls, and is below a power above the one at which nothing is heard (a
-//!   factor). It predicts Link_Down: when the trend of the mean will reach that power, and the beacons will
-//!   have been missed. Its confidence is the part of the way between the two powers, in dB, that the mean has
-//!   gone. It is rolled back when the mean rises above the upper power again.
-//! - It scans where it is associated with none; and while it is, where the power of its access point is low
-//!   (Link_Going_Down) and another channel is among its own. From one scan to the next it waits
-//!   `scan_interval`.
-//! - What it has heard is told when the scan is over; of the cells on its channel at each beacon. What it
-//!   knows of other channels is as old as the scan, and the cells there are lost to it `scan_interval` later,
-//!   unless it scans again.
-//! - The power of a cell is a mean over its beacons and probe responses, in dB, in which the latest has
-//!   `signal_weight`; what is older than `missed_beacons` periods when another one comes is not in it.
-//! - A station loses its association when it has heard no beacon of its access point for `missed_beacons`
-//!   periods and a half, or when the mean is below its threshold, if it has one. It takes no cell below that
+//! - **Mean.** The power of a cell is a mean in dB over its beacons and probe responses. The latest has the
+//!   weight `signal_weight`. Values older than `missed_beacons` periods at the next one are left out.
+//! - **Link_Going_Down** comes when the mean falls and is below the upper power: a factor above the lower
+//!   one, at which nothing is heard. It predicts Link_Down: the time until the trend of the mean reaches
+//!   the lower power and the beacons are missed. Its confidence is the part of the way between the two
+//!   powers, in dB, that the mean has fallen. It is rolled back when the mean rises above the upper power.
+//! - **Scans.** A station scans while it is not associated. It also scans while its access point is weak
+//!   (Link_Going_Down) and its cells use another channel too. Scans are `scan_interval` apart.
+//! - **Reports.** A scan is reported when it is over, cells on the own channel at each beacon. Results of
+//!   other channels are valid for `scan_interval`; then their cells are lost unless another scan hears
+//!   them.
+//! - **Loss.** The association is lost after `missed_beacons` periods and a half without a beacon, or when
+//!   the mean is below the station's threshold, if it has one. A station takes no cell below that
 //!   threshold.
 
 use super::layout::MemberIndex;

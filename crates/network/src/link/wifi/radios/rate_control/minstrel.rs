@@ -1,39 +1,38 @@
-//! Minstrel: rates by how many exchanges of each were answered (D. Smithies, 2005; in Linux, mac80211, by F.
+//! Minstrel: rates by their share of answered exchanges (D. Smithies, 2005; in Linux, mac80211, by F.
 //! Fietkau).
 //!
-//! Ten times a second the share of answered exchanges of each rate goes into a mean that keeps three quarters
-//! of what it was. The throughput of a rate is that mean over the time of an exchange, and nothing where the
-//! mean is below 10 %. Frames go at the rate of most throughput; one in ten looks around, at a rate that is
-//! drawn among the others.
+//! Ten times a second the share of answered exchanges of each rate enters a mean that keeps three quarters
+//! of its old value. The throughput of a rate is that mean over the time of an exchange, and zero if the
+//! mean is below 10 %. Frames use the rate of most throughput. One frame in ten probes another rate, drawn
+//! at random.
 //!
 //! A frame has a chain of four rates:
 //!
-//! | | usual | looking around at a faster rate | at a slower one |
+//! | | usual | probe of a faster rate | probe of a slower rate |
 //! |---|---|---|---|
 //! | 1 | most throughput | drawn | most throughput |
 //! | 2 | second throughput | most throughput | drawn |
 //! | 3 | highest mean | highest mean | highest mean |
 //! | 4 | lowest rate | lowest rate | lowest rate |
 //!
-//! Of several rates with a mean of 95 % and more the third is the one of most throughput. As long as nothing
-//! was answered the lowest rate stands for all of them. A slower rate that twenty times in a row had nothing
-//! for its mean is looked at first, as a faster one. A rate with a mean below 10 % or above 95 % is looked at
-//! first four times between two looks at the means; then a frame goes as usual.
+//! - If several rates have a mean of 95 % and more, the third rate is the one of most throughput. While
+//!   nothing has been answered, the lowest rate takes all four places.
+//! - A slower rate that had no exchange for twenty updates in a row is probed first, like a faster one. A
+//!   rate with a mean below 10 % or above 95 % is probed first at most four times between two updates; then
+//!   the frame is a usual one.
+//! - Each of the four has as many attempts as fit into 6 ms with the mean back-offs of windows that double,
+//!   at most seven. If the mean is below 10 % or above 95 % it has half as many, one or two.
 //!
-//! Each of the four has as many attempts as fit into 6 ms, with the mean back-offs of windows that double
-//! between them, seven at most; half as many, one or two, where the mean is below 10 % or above 95 %.
+//! Differences from mac80211:
+//! - There a driver makes all attempts of the chain. Here the retry limit bounds them (clause 9.2.5.3):
+//!   each rate leaves one attempt to each later rate, and the last one has the rest. A limit below four
+//!   ends the chain earlier.
+//! - There frames are counted against a table of random orders. Here each frame draws whether it probes.
+//! - Statistics are updated when a frame is sent, not by a timer, because nothing depends on them in
+//!   between.
 //!
-//! In mac80211 a driver makes as many attempts as the chain has. Here the retry limit bounds them (clause
-//! 9.2.5.3): each of the four leaves one attempt to each of those behind it, and the last one has what is
-//! left. A limit below four ends the chain before.
-//!
-//! Here each frame is drawn by itself to look around or not, where mac80211 counts frames and goes through a
-//! table of random orders. Statistics are looked at when a frame is sent, not by a timer: in between nothing
-//! would come of it.
-//!
-//! Not modelled: that mac80211 goes without the second and third rate, and looks around half as often, where
-//! RTS or protection goes before frames; what became of this algorithm for 802.11n (Minstrel-HT), and in
-//! later versions of Linux.
+//! Not modelled: with RTS or protection, mac80211 skips the second and third rate and probes half as often;
+//! Minstrel-HT (802.11n); later versions of Linux.
 
 use roamsim_engine::{Span, Stream, Time};
 
