@@ -18,7 +18,7 @@ import pytest
 import roamsim
 from conftest import ROOT, Command, begin, environment, run_command
 from roamsim.cli import view
-from roamsim.cli.view import Link, Look, Station, lines
+from roamsim.cli.view import Change, Link, Look, Station, lines
 
 needs_tun = pytest.mark.needs("tun")
 
@@ -28,8 +28,9 @@ PATIENT = ("--max-lateness", "10s")
 def test_what_is_drawn_of_some_looks() -> None:
     def look(at: int, sent: int, waiting: int, signal: float) -> Look:
         link = Link("path", "a", "b", sent, 3 * (at == 2), waiting)
-        return Look(at * 500_000_000, [link], [("f", 0)], [Station("w", "cell", True, signal, "dBm")])
+        return Look(at * 500_000_000, [link], [("f", 0)], [Station("w", "cell", True, signal, "dBm")], changes)
 
+    changes = [Change(420_000_000, "w", "other", False), Change(530_000_000, "w", "cell", True)]
     looks = [look(0, 0, 0, -50), look(1, 62_500, 7, -60), look(2, 93_750, 14, -70)]
     # 62,500 octets in half a second are 1 Mb/s; then it is half of that. The queue grows from none to 14.
     assert [line.split() for line in lines(looks, 200)] == [
@@ -37,6 +38,8 @@ def test_what_is_drawn_of_some_looks() -> None:
         ["path", "a", ">", "b", "█▅", "500", "kb/s", "▁▅█", "queue", "14,", "3", "dropped"],
         ["flow", "f", "▁▁", "0", "b/s"],
         ["w", "at", "cell", "█▅▁", "-70", "dBm"],
+        ["0.4", "s:", "w", "left", "other"],
+        ["0.5", "s:", "w", "joined", "cell"],
     ]
     # A row that comes later, before one that was there: it has no rate yet.
     more = looks[2]._replace(links=[Link("path", "a", "all", 9, 0, 1), *looks[2].links], flows=[("e", 1), ("f", 0)])
@@ -68,7 +71,7 @@ def test_a_look_before_the_first_one_is_skipped_and_a_terminal_may_be_gone(monke
 
     drawn: list[int] = []
     ended = Event()
-    looks = iter([Look(0, [], [], []), Look(1, [Link("path", "a", "b", 0, 0, 0)], [], [])])
+    looks = iter([Look(0, [], [], [], []), Look(1, [Link("path", "a", "b", 0, 0, 0)], [], [], [])])
     monkeypatch.setattr(view, "EVERY_S", 0.001)
     monkeypatch.setattr(view.streams, "Foot", Foot)
     view._draw(lambda: next(looks), ended)
@@ -102,8 +105,15 @@ def test_a_terminal_shows_the_walk_and_gets_its_rows_back() -> None:
     ]
     assert "core" not in text
     assert "flow download" in text and re.search(r"walker at (west|east) cell +[▁-█ ]+ -\d\d dBm", text)
-    # Ten rows of forty are kept: the time, six directions of links, two flows, a station.
-    assert "\x1b[1;30r" in text and text.index("\x1b[r") < text.index("the scenario ended after 36.000 s")
+    # The walk from one cell to the other.
+    changes = r"([\d.]+) s: walker joined west cell.*([\d.]+) s: walker left west cell.*joined east cell"
+    assert re.search(changes, text, re.DOTALL), text[-3000:]
+    # Ten rows of forty are kept: the time, six directions of links, two flows, a station; later those of changes.
+    assert (
+        "\x1b[1;30r" in text
+        and "\x1b[1;27r" in text
+        and text.index("\x1b[r") < text.index("the scenario ended after 36.000 s")
+    )
 
 
 SHORT = """

@@ -395,8 +395,9 @@ class World:
         list[tuple[str, str, str, int, int, int]],
         list[tuple[str, int]],
         list[tuple[str, str, bool, float | None, str]],
+        list[tuple[int, str, str, bool]],
     ]:
-        """What it did when it was looked at last: nanoseconds, links, flows, stations."""
+        """What it did when it was looked at last: nanoseconds, links, flows, stations, changes of their links."""
     @property
     def late_packets(self) -> list[tuple[int, int]]:
         """The histogram of lateness: the most nanoseconds, and how many packets."""

@@ -144,13 +144,15 @@ class World:
         list[tuple[str, str, str, int, int, int]],
         list[tuple[str, int]],
         list[tuple[str, str, bool, float | None, str]],
+        list[tuple[int, str, str, bool]],
     ]:
         """What the world did when it was looked at last, twice a second while it goes by the clock and is watched.
 
         Returns:
             The instant in nanoseconds. Of the first six directions of links: name, ends, octets sent, packets dropped
             and waiting. Of the first six flows: name and octets delivered. Of the first six stations that move: name,
-            cell, whether they are associated with it, how well they hear it, and the unit of that.
+            cell, whether they are associated with it, how well they hear it, and the unit of that. Of the last four
+            changes of the links of stations: when, station, cell, and whether the link came up.
         """
         return self._world.snapshot
 

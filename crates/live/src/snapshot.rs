@@ -6,10 +6,13 @@ use roamsim_network::link::indication::{LinkEvent, Quality};
 use roamsim_network::link::{AnyLink, Link, LinkStats, Sender};
 use roamsim_network::subject::TO_ALL;
 use roamsim_protocols::Address;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Links, flows and stations of each that are watched. Chosen: what fits below a terminal's text.
 const MOST: usize = 6;
+
+/// Changes of their links that are kept. Chosen: a handover is two, and the one before is still to be read.
+const MOST_CHANGES: usize = 4;
 
 /// A direction of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +38,17 @@ pub struct StationNow {
     pub quality: Option<Quality>,
 }
 
+/// A link of a station that came up or went down.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// When.
+    pub at: Time,
+    /// The station, and the cell.
+    pub names: [String; 2],
+    /// Whether it came up.
+    pub is_up: bool,
+}
+
 /// What a world does now.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Snapshot {
@@ -46,6 +60,8 @@ pub struct Snapshot {
     pub flows: Vec<(String, u64)>,
     /// Stations that move, the first ones.
     pub stations: Vec<StationNow>,
+    /// The latest changes of their links, the last one behind.
+    pub changes: VecDeque<Change>,
 }
 
 /// Follows a world.
@@ -54,6 +70,7 @@ pub(crate) struct Watcher {
     /// Rows of signals that were read.
     read: usize,
     heard: BTreeMap<Address, Heard>,
+    changes: VecDeque<Change>,
 }
 
 /// What an interface of a station hears of its cell.
@@ -100,7 +117,16 @@ impl Watcher {
 
     fn hear(&mut self, world: &World, snapshot: &mut Snapshot) {
         let Some(signals) = &world.signals else { return };
+        let topology = &world.network.topology;
+        let names = |at| [topology.owner_name(at), &*topology.interface(at).name].map(str::to_owned);
         for row in signals.since(self.read) {
+            if matches!(row.event, LinkEvent::Up | LinkEvent::Down(_)) {
+                let is_up = row.event == LinkEvent::Up;
+                self.changes.push_back(Change { at: row.time, names: names(row.at), is_up });
+                if self.changes.len() > MOST_CHANGES {
+                    self.changes.pop_front();
+                }
+            }
             let heard = self.heard.entry(row.at).or_default();
             match row.event {
                 LinkEvent::Up => (heard.associated, heard.detected) = (true, true),
@@ -113,7 +139,7 @@ impl Watcher {
             }
         }
         self.read = signals.rows.len();
-        let topology = &world.network.topology;
+        snapshot.changes.clone_from(&self.changes);
         let mut best: BTreeMap<u32, (Address, Heard)> = BTreeMap::new();
         for (&at, &heard) in self.heard.iter().filter(|(_, heard)| heard.detected || heard.associated) {
             let station = topology.owner(at).0;
@@ -126,9 +152,10 @@ impl Watcher {
         snapshot.stations = best
             .into_values()
             .take(MOST)
-            .map(|(at, heard)| {
-                let names = [topology.owner_name(at), &*topology.interface(at).name].map(str::to_owned);
-                StationNow { names, associated: heard.associated, quality: heard.quality }
+            .map(|(at, heard)| StationNow {
+                names: names(at),
+                associated: heard.associated,
+                quality: heard.quality,
             })
             .collect();
     }

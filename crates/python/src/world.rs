@@ -44,8 +44,11 @@ type LinkRow = (String, String, String, u64, u64, usize);
 /// A station now: its name, its cell, whether it is associated, how well it hears the cell, and the unit.
 type StationRow = (String, String, bool, Option<f64>, &'static str);
 
-/// A look at the world: nanoseconds, links, goodput octets of flows, stations.
-type Shown = (u64, Vec<LinkRow>, Vec<(String, u64)>, Vec<StationRow>);
+/// A change of a station's link: nanoseconds, station, cell, whether it came up.
+type ChangeRow = (u64, String, String, bool);
+
+/// A look at the world: nanoseconds, links, goodput octets of flows, stations, changes of their links.
+type Shown = (u64, Vec<LinkRow>, Vec<(String, u64)>, Vec<StationRow>, Vec<ChangeRow>);
 
 impl World {
     /// Does something with the run, without the interpreter.
@@ -224,7 +227,8 @@ impl World {
         })
     }
 
-    /// What the world did when it was looked at last: nanoseconds, links, flows and stations.
+    /// What the world did when it was looked at last: nanoseconds, links, flows, stations and changes of
+    /// their links.
     #[getter]
     fn snapshot(&self) -> Shown {
         let shown = self.board.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -241,7 +245,11 @@ impl World {
             };
             (name, cell, station.associated, value, unit)
         });
-        (shown.now.as_ns(), links.collect(), shown.flows, stations.collect())
+        let changes = shown.changes.into_iter().map(|change| {
+            let [name, cell] = change.names;
+            (change.at.as_ns(), name, cell, change.is_up)
+        });
+        (shown.now.as_ns(), links.collect(), shown.flows, stations.collect(), changes.collect())
     }
 
     /// The histogram of lateness: the most nanoseconds, and how many packets.

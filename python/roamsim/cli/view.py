@@ -1,4 +1,4 @@
-"""The last rows of the terminal while `roamsim live` runs: rates, queues, signals and associations as text charts.
+"""The last rows of the terminal while `roamsim live` runs: rates, queues, signals, associations and handovers.
 
 Programs print above it. Without a terminal, or beside a shell, nothing is drawn.
 """
@@ -52,6 +52,15 @@ class Station(NamedTuple):
     unit: str
 
 
+class Change(NamedTuple):
+    """A link of a station that came up or went down."""
+
+    at_ns: int
+    station: str
+    cell: str
+    is_up: bool
+
+
 class Look(NamedTuple):
     """What the world does at an instant. Flows have a name, and octets delivered since the beginning."""
 
@@ -59,12 +68,19 @@ class Look(NamedTuple):
     links: Sequence[Link]
     flows: Sequence[tuple[str, int]]
     stations: Sequence[Station]
+    changes: Sequence[Change]
 
 
 def look(world: World) -> Look:
     """What the world did when it was looked at last."""
-    now_ns, links, flows, stations = world.snapshot
-    return Look(now_ns, [Link(*link) for link in links], flows, [Station(*station) for station in stations])
+    now_ns, links, flows, stations, changes = world.snapshot
+    return Look(
+        now_ns,
+        [Link(*link) for link in links],
+        flows,
+        [Station(*station) for station in stations],
+        [Change(*change) for change in changes],
+    )
 
 
 def lines(looks: Sequence[Look], width: int, blocks: str = _BLOCKS) -> list[str]:
@@ -94,6 +110,10 @@ def lines(looks: Sequence[Look], width: int, blocks: str = _BLOCKS) -> list[str]
         quality = "" if station.quality is None else f" {station.quality:.0f} {station.unit}"
         where = f"{station.name} {'at' if station.associated else 'hears'} {station.cell}"
         rows.append(f"{where:<26} {_chart(heard, blocks, shown, from_zero=False)}{quality:>11}")
+    rows += [
+        f"{at_ns / 1e9:.1f} s: {station} {'joined' if is_up else 'left'} {cell}"
+        for at_ns, station, cell, is_up in last.changes
+    ]
     return [row[:width] for row in rows]
 
 
