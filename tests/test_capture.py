@@ -475,7 +475,7 @@ def test_a_capture_of_frames_that_would_be_empty_is_refused(tmp_path: Path) -> N
         frames(tmp_path, "wifi-roaming.toml", "severs")
     with pytest.raises(roamsim.UsageError, match="there is no node 'nobody'; there are "):
         frames(tmp_path, "wifi-roaming.toml", "nobody")
-    with pytest.raises(roamsim.UsageError, match="pcap_frames says what a capture shows; add pcap FILE"):
+    with pytest.raises(roamsim.UsageError, match="pcap_frames needs a capture; add pcap FILE"):
         roamsim.run(ROOT / "examples" / "wifi-roaming.toml", pcap_frames="all")
 
 
@@ -522,7 +522,7 @@ def test_several_ends_are_captured_together_and_what_is_no_node_is_refused(tmp_p
     assert {name.split(":")[0] for name in interfaces(file)} == set(nodes)
     with pytest.raises(roamsim.UsageError, match="there is no node 'nobody'"):
         capture_at(tmp_path, example, ["nobody"])
-    with pytest.raises(roamsim.UsageError, match="pcap_at says what a capture shows; add pcap FILE"):
+    with pytest.raises(roamsim.UsageError, match="pcap_at needs a capture; add pcap FILE"):
         roamsim.run(example, pcap_at=nodes)
     with pytest.raises(roamsim.UsageError, match="choose one"):
         roamsim.run(example, pcap=file, pcap_at=nodes, pcap_frames="all")

@@ -260,7 +260,7 @@ def test_explain(roamsim: Command) -> None:
     assert roamsim("explain", "goodput_bps").stdout == done
     assert "did you mean goodput_bps" in roamsim("explain", "godput_bps", code=2).stderr
     unknown = roamsim("explain", "nonsense", code=2).stderr
-    assert "nothing in the results is called 'nonsense'; `roamsim explain` lists all of them" in unknown
+    assert "the results have no column or table 'nonsense'; `roamsim explain` lists all of them" in unknown
     assert "did you mean mean_delay_s" in roamsim("explain", "mean_delay", code=2).stderr
     assert "flows has no column 'xyz'; it has " in roamsim("explain", "flows.xyz", code=2).stderr
     assert "success_rate" in roamsim("explain").stdout
@@ -310,7 +310,7 @@ def test_plot_draws_a_time_sequence_chart_of_a_part(roamsim: Command, scenario: 
         (["segments", "--from", "1"], "--from takes a time with its unit"),
         (["segments", "--from", "30s"], "between these times"),
         (["segments", "--from", "3s", "--to", "2s"], "has no width"),
-        (["flows.goodput_bps", "--from", "3s"], "no part of the time can be chosen"),
+        (["flows.goodput_bps", "--from", "3s"], "--from and --to do not apply"),
         (["cwnd"], "nothing of 'cwnd' was recorded, the samples are of rto, rtt, srtt"),
     ):
         error = roamsim("plot", "out", "--what", *arguments, code=2).stderr
@@ -429,7 +429,7 @@ def test_explain_prints_each_setting_of_a_preset_with_its_source(roamsim: Comman
         assert "prr" in others["bbr"]
         assert ("hystart" in others["sack"]) == (name == "linux")
     assert "there are classic, linux, rfc" in roamsim("explain", "--preset", "linus", code=2).stderr
-    assert "ask one of them" in roamsim("explain", "cwnd", "--preset", "linux", code=2).stderr
+    assert "either a column or --preset" in roamsim("explain", "cwnd", "--preset", "linux", code=2).stderr
 
 
 def test_explain_knows_traces_and_suggests_each_name_once(roamsim: Command) -> None:

@@ -153,7 +153,7 @@ def test_results_are_filed_under_the_source(tmp_path: Path) -> None:
 def test_a_class_is_given_in_python() -> None:
     result = roamsim.run(SCENARIO, set={KEY: Given})
     assert result.flows["variant"][0] == "Given"
-    with pytest.raises(roamsim.UsageError, match=r"int is no congestion control|source of the class int"):
+    with pytest.raises(roamsim.UsageError, match=r"int is not a congestion control|source of the class int"):
         roamsim.run(SCENARIO, set={KEY: int})
 
 
@@ -246,7 +246,7 @@ def test_an_error_ends_the_run_and_names_the_line(tmp_path: Path, body: str, lin
     ("text", "name", "said"),
     [
         (control(), "Yours", "no class 'Yours'; its congestion controls: Mine"),
-        ("class Mine: pass", "Mine", "is no congestion control"),
+        ("class Mine: pass", "Mine", "is not a congestion control"),
         (control().replace("on_ecn", "on_mark"), "Mine", "has no on_ecn"),
         ("def (", "Mine", "mine.py:1: SyntaxError"),
         ("x = '\0'", "Mine", "mine.py: "),

@@ -47,7 +47,7 @@ GOOD = "scenario.toml"
         (["report", "."], "no results"),
         (["plot", "missing", "--what", "cwnd"], "no"),
         (["query", "missing", "select 1"], "no folder"),
-        (["explain", "nonsense"], "nothing in the results is called"),
+        (["explain", "nonsense"], "the results have no column or table"),
         (["study", "show", "nonsense"], "there is no study"),
         (["study", "show", "."], "it has no study.toml"),
         (["study", "run", "nonsense"], "no study"),
@@ -137,22 +137,22 @@ def test_python_gets_the_same_errors(scenario: Path) -> None:
         package.load({"scenario": object()})
     with pytest.raises(package.UsageError, match="there are cwnd"):
         package.run(scenario, trace=["windows"])
-    with pytest.raises(package.UsageError, match=r"link\.path\.delay: .*no value of a scenario"):
+    with pytest.raises(package.UsageError, match=r"link\.path\.delay: .*not a value that a scenario can hold"):
         package.run(scenario, set={"link.path.delay": object()})
-    with pytest.raises(package.UsageError, match=r"link\.path\.delay: None is no value of a scenario"):
+    with pytest.raises(package.UsageError, match=r"link\.path\.delay: None is not a value that a scenario can hold"):
         package.sweep(scenario, {"link.path.delay": ["1ms", None]})
-    for number, complaint in ((True, "jobs: True is no whole number"), (0, "jobs: 0 is less than 1")):
+    for number, complaint in ((True, "jobs: True is not a whole number"), (0, "jobs: 0 is less than 1")):
         with pytest.raises(package.UsageError, match=complaint):
             package.run(scenario, jobs=number)
         with pytest.raises(package.UsageError, match=complaint):
             package.sweep(scenario, {"link.path.delay": ["1ms", "2ms"]}, jobs=number)
-    with pytest.raises(package.UsageError, match="seed: 'x' is no whole number"):
+    with pytest.raises(package.UsageError, match="seed: 'x' is not a whole number"):
         package.run(scenario, seed="x")  # type: ignore[arg-type]
     with pytest.raises(package.UsageError, match="5 is none of them"):
         package.run(5)  # type: ignore[arg-type]
     with pytest.raises(package.UsageError, match=r"replications: 1\.5"):
         package.run(scenario, replications=1.5)  # type: ignore[arg-type]
-    with pytest.raises(package.UsageError, match="no dictionary"):
+    with pytest.raises(package.UsageError, match="not a dictionary"):
         package.run(scenario, set=["a=1"])  # type: ignore[arg-type]
     with pytest.raises(package.UsageError, match=r"precision takes METRIC=SHARE"):
         package.sweep(scenario, {"link.path.delay": ["1ms"]}, precision={"flows.goodput_bps": 0.5})  # type: ignore[arg-type]

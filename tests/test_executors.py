@@ -223,7 +223,7 @@ def test_a_study_goes_on_after_a_failure(small: Path, tmp_path: Path) -> None:
 
 
 def test_what_is_no_executor_is_refused(scenario: Path) -> None:
-    with pytest.raises(UsageError, match=r"is no executor of concurrent\.futures"):
+    with pytest.raises(UsageError, match=r"is not an executor of concurrent\.futures"):
         package.sweep(scenario, VARY, executor="dask")  # type: ignore[arg-type]
 
 

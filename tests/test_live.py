@@ -265,7 +265,7 @@ def test_packets_that_are_late_are_told_first(wire: Path, tmp_path: Path) -> Non
         "--on", "phone", "--", python, "-c", ASK, cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode == 124, done.stderr
-    assert done.stderr.startswith("roamsim: packets were late: 99.9 % of them by up to "), done.stderr
+    assert done.stderr.startswith("roamsim: packets were late: the 99.9th percentile is "), done.stderr
 
 
 def test_drops_outside_of_the_simulation_are_read_in_the_counters_of_a_namespace() -> None:
@@ -656,17 +656,17 @@ def test_a_path_in_words(words: str, link: dict[str, object]) -> None:
     [
         ("20ms", r"needs a rate \(down and up\)"),
         ("down=1Mb/s", r"needs a rate \(up\)"),
-        ("fast", "'fast' is no rate, no delay and no file"),
+        ("fast", "'fast' is not a rate, a delay or the file"),
         ("1Mb/s,jitter=3ms", "knows no 'jitter'.*--set link.path.KEY"),
-        ("1Mb/s,loss=few", "no share of packets"),
-        ("1Mb/s,loss=nan", "loss=nan is no share of packets"),
-        ("1Mb/s,loss=101%", "loss=101% is no share of packets"),
+        ("1Mb/s,loss=few", "not a share of packets"),
+        ("1Mb/s,loss=nan", "loss=nan is not a share of packets"),
+        ("1Mb/s,loss=101%", "loss=101% is not a share of packets"),
         ("1Mb/s,20ms,30ms", "has delay twice"),
         ("1Mb/s,queue=3,20ms,queue=4", "has queue twice"),
         ("1Mb/s,down=2Mb/s", "a rate for both directions and one for a single one"),
-        ("10Mb/s,20", "'20' is no rate, no delay and no file"),
-        ("10mbit", "'10mbit' is no rate, no delay and no file"),
-        ("", "'' is no rate"),
+        ("10Mb/s,20", "'20' is not a rate, a delay or the file"),
+        ("10mbit", "'10mbit' is not a rate, a delay or the file"),
+        ("", "'' is not a rate"),
     ],
 )
 def test_what_describes_no_path_is_refused(words: str, said: str) -> None:

@@ -184,7 +184,7 @@ def test_rows_are_chosen_by_what_was_varied_and_by_columns(swept: Results) -> No
     for condition, complaint in {
         "delay": "COLUMN=VALUE",
         "dleay=1": "no table has a column 'dleay'; what was varied: link.path.delay",
-        "link.path.delay=30ms": "nowhere '30ms'; there are 10ms, 20ms, 40ms",
+        "link.path.delay=30ms": "no row has '30ms' in link.path.delay; there are 10ms, 20ms, 40ms",
     }.items():
         with pytest.raises(package.UsageError, match=complaint):
             chosen(swept, [condition])
@@ -306,7 +306,7 @@ delay = "10ms"
             in roamsim("plot", "out", "--what", "messages", "--flow", "three", code=2).stderr
         )
         timed = roamsim("plot", "out", "--what", what, "--from", "1s", code=2).stderr
-        assert f"{what} is not drawn over time, so that no part of the time can be chosen" in timed
+        assert f"{what} is not drawn over time, so --from and --to do not apply" in timed
 
 
 def titled_figure() -> Figure:

@@ -100,7 +100,7 @@ def test_what_cannot_be_kept_is_told_before_anything_is_made(
 ) -> None:
     (tmp_path / "file").write_text("")
     for place, words in {
-        "nowhere://x": "nowhere://x is no place that results can be kept at",
+        "nowhere://x": "nowhere://x cannot keep results",
         f"{(tmp_path / 'file').as_uri()}/below": "below cannot be written to",
     }.items():
         refused = roamsim("sweep", scenario, "--vary", "link.path.delay=10ms", "--out", place, code=2)

@@ -189,7 +189,7 @@ def test_ranges_are_read_and_cut_as_the_scenario_takes_them() -> None:
     assert as_range("a", (1, 2.5)).text() == "1:2.5:0"
     assert as_range("a", "0:10ms:5ms").at(2).toml == "10ms"
     assert as_range("a", "-1:1:0.5").share("0.5") == 0.75
-    with pytest.raises(package.UsageError, match="no range"):
+    with pytest.raises(package.UsageError, match="not a range"):
         as_varied("a", "b,0:9e999999:1")
     # A list of three quantities is a range with its step; what was meant is said.
     for several in (["10ms", "20ms", "40ms"], ["10ms", "20ms", "40ms", "80ms"], "10ms,20ms,40ms"):
@@ -334,33 +334,33 @@ def test_on_a_cluster_it_is_the_same(roamsim: Command, scenario: Path) -> None:
     ("vary", "how", "error", "complaint"),
     [
         ({"link.path.delay": "50ms:10ms"}, {}, package.UsageError, "write the lower end first"),
-        ({"link.path.delay": "10ms"}, {}, package.UsageError, "is no range; one is LOW:HIGH"),
-        ({"link.path.delay": "10ms,20ms"}, {}, package.UsageError, "is no range; one is LOW:HIGH"),
+        ({"link.path.delay": "10ms"}, {}, package.UsageError, "is not a range; write LOW:HIGH"),
+        ({"link.path.delay": "10ms,20ms"}, {}, package.UsageError, "is not a range; write LOW:HIGH"),
         ({"link.path.delay": "10ms:10ms"}, {}, package.UsageError, "has one value only"),
-        ({"link.path.delay": ("10ms",)}, {}, package.UsageError, "is no range"),
-        ({"link.path.delay": 5}, {}, package.UsageError, "is no range"),
+        ({"link.path.delay": ("10ms",)}, {}, package.UsageError, "is not a range"),
+        ({"link.path.delay": 5}, {}, package.UsageError, "is not a range"),
         ({"link.path.delay": "10ms:20us"}, {}, package.UsageError, "write the lower end first"),
         ({"link.path.delay": "10ms:20kB"}, {}, package.UsageError, "must measure the same thing"),
-        ({"link.path.delay": "10ms:20ms:3ms"}, {}, package.UsageError, "no step falls on the upper end"),
+        ({"link.path.delay": "10ms:20ms:3ms"}, {}, package.UsageError, "the steps do not reach the upper end"),
         ({"link.path.delay": "10ms:20ms:0ms"}, {}, package.UsageError, "a step of 0"),
         ({"link.path.delay": "10ms:20ms:-1ms"}, {}, package.UsageError, "a step of -1"),
-        ({"link.path.delay": "1ms:1e999999999ms"}, {}, package.UsageError, "is no number"),
-        ({"link.path.loss.probability": (0, float("nan"))}, {}, package.UsageError, "'nan' is no number"),
-        ({"flow.download.transport.variant": "reno:sack"}, {}, package.UsageError, "'reno' is no number"),
+        ({"link.path.delay": "1ms:1e999999999ms"}, {}, package.UsageError, "is not a number"),
+        ({"link.path.loss.probability": (0, float("nan"))}, {}, package.UsageError, "'nan' is not a number"),
+        ({"flow.download.transport.variant": "reno:sack"}, {}, package.UsageError, "'reno' is not a number"),
         ({}, {}, package.UsageError, "nothing is varied"),
-        ([], {}, package.UsageError, "is no dictionary"),
+        ([], {}, package.UsageError, "is not a dictionary"),
         ({"link.nowhere.delay": "10ms:20ms"}, {}, package.ScenarioError, "no element `nowhere`"),
         ({"link.path.dela": "10ms:20ms"}, {}, package.ScenarioError, "unknown key `dela`"),
         ({"link.path.delay": "-5ms:5ms"}, {}, package.ScenarioError, "may not be negative"),
         ({"link.path.loss.probability": "0:1.5"}, {}, package.ScenarioError, r"at link.path.loss.probability=1\.5"),
         ({"scenario.name": "1:2"}, {}, package.ScenarioError, "a string is needed"),
         (LOSSY, {"metric": "flows.nonsense"}, package.UsageError, "there is no metric"),
-        (LOSSY, {"metric": "flows.name"}, package.UsageError, "is no number"),
+        (LOSSY, {"metric": "flows.name"}, package.UsageError, "is not a number"),
         (LOSSY, {"metric": "flows.nobody.goodput_bps"}, package.UsageError, "there are download"),
         (LOSSY, {"metric": "messages.delay_s"}, package.UsageError, "many values a run|there is no metric"),
         (LOSSY, {"replications": 0}, package.UsageError, "replications: 0 is less than 1"),
         (LOSSY, {"samples": 1}, package.UsageError, "samples: 1 is less than 2"),
-        (LOSSY, {"samples": 1.5}, package.UsageError, "no whole number"),
+        (LOSSY, {"samples": 1.5}, package.UsageError, "not a whole number"),
         (LOSSY, {"samples": 100}, package.UsageError, "ask for 64 or 128"),
         (LOSSY, {"samples": 32768}, package.UsageError, "131072 points, more than 100000"),
         (LOSSY, {"method": "guess"}, package.UsageError, "there are sobol, morris"),

@@ -100,7 +100,7 @@ def test_folders_of_another_campaign_are_refused(scenario: Path, tmp_path: Path)
         "traces": "other traces",
         "settings": "another scenario or other settings",
     }.items():
-        with pytest.raises(UsageError, match=f"{name}' is no shard of the campaign of .*1': it holds {words}"):
+        with pytest.raises(UsageError, match=f"{name}' is not a shard of the campaign of .*1': it holds {words}"):
             package.merge([tmp_path / "1", tmp_path / name], tmp_path / "all")
     assert not (tmp_path / "all").exists()
     with pytest.raises(UsageError, match="there is no folder"):

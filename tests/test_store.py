@@ -272,18 +272,18 @@ def test_what_is_no_regular_file_is_refused(roamsim: Command, scenario: Path, tm
     (tmp_path / "endless.toml").symlink_to("/dev/zero")
     for file in ("pipe.toml", "endless.toml", "/dev/zero"):
         for command in ("run", "check"):
-            assert "is no regular file" in roamsim(command, file, code=2).stderr
+            assert "is not a regular file" in roamsim(command, file, code=2).stderr
     out = tmp_path / "out"
     out.mkdir()
     for name, make in (("manifest.json", os.mkfifo), ("manifest.json", lambda path: path.symlink_to("/dev/zero"))):
         (out / name).unlink(missing_ok=True)
         make(out / name)
-        assert "is no regular file" in roamsim("report", "out", code=2).stderr
+        assert "is not a regular file" in roamsim("report", "out", code=2).stderr
     (out / "manifest.json").unlink()
     roamsim("run", scenario, "--parquet", "out")
     (out / "flows.parquet").unlink()
     os.mkfifo(out / "flows.parquet")
-    assert "is no regular file" in roamsim("query", "out", "select 1", code=2).stderr
+    assert "is not a regular file" in roamsim("query", "out", "select 1", code=2).stderr
     # What is no file cannot be replaced: a page for a device is written to it.
     roamsim("run", scenario, "--parquet", "other")
     roamsim("report", "other", "--out", "/dev/null")

@@ -73,7 +73,7 @@ def test_a_malformed_reference_is_refused(small: Path, tmp_path: Path) -> None:
     outcome = study.run(small, level="quick", out=tmp_path / "out")
     for text in ("{", "[]", "{}", '{"seed": 1, "statements": 3}'):
         (small / "reference-quick.json").write_text(text)
-        with pytest.raises(UsageError, match=r"reference-quick.json: these are no reference results .*--update"):
+        with pytest.raises(UsageError, match=r"reference-quick.json: these are not reference results .*--update"):
             study.compare(outcome)
 
 

@@ -273,9 +273,9 @@ def test_what_does_not_fit_is_refused(page: Path, file: str, old: str, new: str,
         (
             "delivered_bytes / 1000",
             "delivered_octets / 1000",
-            "'delivered_octets / 1000' is no column, and no expression",
+            "'delivered_octets / 1000' is neither a column nor an expression",
         ),
-        ("delivered_bytes / 1000", "delivered_bytes /", "'delivered_bytes /' is no column, and no expression"),
+        ("delivered_bytes / 1000", "delivered_bytes /", "'delivered_bytes /' is neither a column nor an expression"),
     ],
 )
 def test_what_no_run_has_is_refused(page: Path, tmp_path: Path, old: str, new: str, message: str) -> None:

@@ -42,13 +42,13 @@ ASKED = "What the publication asked next"
 TODAY = "What it would conclude today"
 
 HEAD = """\
-The five reproduced publications ended with open questions. These pages answer them with runs, and say which conclusions
-still hold with the transports, queues and radios of today. Each answer has a number with its 95 % interval, what it depends
-on, and the command that gives it.
+The five reproduced publications ended with open questions. These pages answer them with runs, and say which
+conclusions still hold with the transports, queues and radios of today. Each answer has a number with its 95 %
+interval, what it depends on, and the command that gives it.
 
 - *13 ± 4 Mb/s* is a mean with its interval over replications.
-- *+13 % (9 to 17)* is a change in pairs: both sides meet the same random draws. If the interval contains 0, the runs show no
-  difference.
+- *+13 % (9 to 17)* is a change in pairs: both sides meet the same random draws. If the interval contains 0, the runs
+  show no difference.
 - Each interval is 95 % by itself. Of twenty, expect one that misses its value.
 - An answer is for the named scenario. *Depends on* names the other settings that were tried.
 

@@ -317,7 +317,7 @@ def sensitivity(
     executor: Executor | None = None,
     time_limit_s: float | None = None,
 ) -> Sensitivity:
-    """Finds which of several uncertain quantities moves a metric, and how much.
+    """Ranks quantities by their effect on a metric.
 
     Args:
         scenario: a path, TOML or JSON text, a dictionary, or a `Scenario`.

@@ -95,7 +95,7 @@ def open_file(path: str | os.PathLike[str]) -> BufferedReader:
     file = os.fdopen(os.open(path, os.O_RDONLY | flags), "rb")
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
-        raise NoRegularFile(f"{os.fspath(path)!r} is no regular file")
+        raise NoRegularFile(f"{os.fspath(path)!r} is not a regular file")
     return file
 
 

@@ -58,7 +58,7 @@ def sensitivity(
         str,
         typer.Option(
             metavar="sobol|morris",
-            help="Shares of the variance, or, for fewer runs, the size of effects.",
+            help="sobol: shares of the variance; morris: sizes of effects, with fewer runs.",
         ),
     ] = "sobol",
     samples: Annotated[
@@ -80,7 +80,7 @@ def sensitivity(
     shard: ShardOption = None,
     on: OnOption = None,
 ) -> None:
-    """Find which of several uncertain quantities moves a metric, and how much, with intervals."""
+    """Rank quantities by their effect on a metric, with intervals."""
     from roamsim.cli.bars import progress
     from roamsim.cli.campaigns import answer_summary
     from roamsim.estimates.sensitivities import Sensitivity
@@ -144,8 +144,8 @@ def optimise(
         typer.Option(
             "--vary",
             metavar="PATH=LOW:HIGH|A,B",
-            help="A quantity and its range, units allowed (10ms:100ms), LOW:HIGH:STEP for steps; or values to choose "
-            'from (reno,sack), tables too ({ packets = 20 },{ discipline = "codel" }). May be repeated.',
+            help="A quantity and its range (10ms:100ms) or LOW:HIGH:STEP; or values to choose "
+            'from (reno,sack), also tables ({ packets = 20 },{ discipline = "codel" }). May be repeated.',
             autocompletion=completion.keys,
         ),
     ],
@@ -203,7 +203,7 @@ def optimise(
             "tcp://SCHEDULER, which spreads the runs of each lot of trials over machines"
         )
     if (maximise is None) == (minimise is None):
-        raise UsageError("say what is best: either --maximise METRIC or --minimise METRIC")
+        raise UsageError("add either --maximise METRIC or --minimise METRIC")
     with cluster(on, jobs) as executor, progress("optimise") as heard:
         results = run_search(
             source(file, allow_files_outside=allow_files_outside),

@@ -52,7 +52,7 @@ from roamsim.errors import UsageError
 app = typer.Typer(
     name="roamsim",
     cls=Commands,
-    help="Simulates transport protocols on the move: UDP, TCP, SCTP and IEEE 802.21 signalling.",
+    help="Simulates networks whose terminals move: TCP, SCTP, QUIC, UDP and IEEE 802.21 over wires and radio.",
     epilog="Start with `roamsim demo`, or with `roamsim init` and `roamsim run scenario.toml`.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -517,7 +517,7 @@ def explain(
         str | None,
         typer.Option(
             metavar="STACK",
-            help="A preset of TCP, as in `stack = ...`: its settings, each with its source.",
+            help="Print the settings of a TCP preset (`stack = ...`), with sources.",
             autocompletion=completion.stacks,
         ),
     ] = None,
@@ -529,7 +529,7 @@ def explain(
         from roamsim.cli.presets import lines
 
         if metric is not None:
-            raise UsageError("a column and --preset are two questions; ask one of them")
+            raise UsageError("give either a column or --preset")
         tell("\n".join(lines(preset)))
         return
     if metric is None:

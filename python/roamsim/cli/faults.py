@@ -63,7 +63,7 @@ class Commands(WholeSentences):
         except RunFailed as error:
             code, text = RUN_FAILED, str(error)
         except UnicodeError as error:
-            code, text = USAGE, f"an argument is no text in UTF-8: {error}"
+            code, text = USAGE, f"an argument is not text in UTF-8: {error}"
         except Interrupted:
             code, text = INTERRUPTED, "interrupted; what is finished is kept, and the same command goes on from there"
         except KeyboardInterrupt:

@@ -46,12 +46,12 @@ def live(
     file: Annotated[
         str | None,
         typer.Argument(
-            metavar="FILE", help="Scenario as TOML, or JSON; - reads stdin. Left out with --link.", show_default=False
+            metavar="FILE", help="Scenario as TOML, or JSON; - reads stdin. Not with --link.", show_default=False
         ),
     ] = None,
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar=USAGE, help="Programs, each with the node that it runs at.", show_default=False),
+        typer.Argument(metavar=USAGE, help="Programs, each with its node.", show_default=False),
     ] = None,
     on: Annotated[
         list[str] | None, typer.Option("--on", metavar="NODE", help="Node of the command after --.")
@@ -64,28 +64,29 @@ def live(
         typer.Option(
             "--link",
             metavar=LINK,
-            help="In place of FILE, one wire between the nodes client and server: 10Mb/s,20ms,loss=1%,queue=fq_codel."
-            " The rate may be a mahimahi trace, a file. A command without --on runs at client.",
+            help="Instead of FILE: one wire between the nodes client and server, 10Mb/s,20ms,loss=1%,queue=fq_codel."
+            " The rate may be the file of a mahimahi trace. A command without --on runs at client.",
         ),
     ] = None,
     settings: Settings = None,
     allow_files_outside: AllowFilesOutside = False,
     seed: Seed = 1,
     without_flows: Annotated[
-        bool, typer.Option("--without-flows", help="Leave out the scenario's flows that end where a program runs.")
+        bool,
+        typer.Option(
+            "--without-flows", help="Leave out flows of the scenario that begin or end at a program's node."
+        ),
     ] = False,
     speed: Annotated[
         float,
         typer.Option(
             metavar="FACTOR",
-            help="Simulated seconds in a second: 0.1 shows a scenario slowly. Not with programs: kernels keep time.",
+            help="Simulated seconds per second: 0.1 plays a scenario ten times slower. Only without programs.",
         ),
     ] = 1.0,
     max_lateness: Annotated[
         str,
-        typer.Option(
-            metavar="TIME", help="99.9th percentile of lateness above which the run is late (exit code 124)."
-        ),
+        typer.Option(metavar="TIME", help="Largest 99.9th percentile of lateness; above it the exit code is 124."),
     ] = MOST_LATE,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write all tables as Parquet, with a manifest.")
@@ -102,9 +103,9 @@ def live(
 ) -> None:
     """Run real programs at nodes of a scenario, connected only by the simulated network.
 
-    All of them end with the first program that ends, at Ctrl-C, or after the scenario's duration. The exit code is
-    that of the first program that ended, 124 if packets were late, 125 without namespaces or TUN devices. Without
-    programs the scenario is played by the clock.
+    The run ends when the first program ends, at Ctrl-C, or after the scenario's duration. The exit code is that of
+    the first program that ended, 124 if packets were late, 125 without namespaces or TUN devices. Without programs,
+    the scenario plays in real time.
     """
     from roamsim.cli.view import drawn, is_drawn
     from roamsim.live.namespaces import NoNamespaces
@@ -127,13 +128,13 @@ def live(
     if shell:
         commands[shell] = [os.environ.get("SHELL", "/bin/sh")]
     if not (math.isfinite(speed) and speed > 0):
-        raise UsageError(f"--speed {speed:g} is no number above zero; write one such as --speed 0.1")
+        raise UsageError(f"--speed {speed:g} is not a number above zero; write for example --speed 0.1")
     most_late_s = seconds("--max-lateness", max_lateness)
     kinds = traces(trace or [])
     if kinds and not (out or report):
         raise UsageError("what --trace records is not part of the summary; add --out DIR or --report FILE")
     if pcap_at and pcap is None:
-        raise UsageError("--pcap-at says what a capture shows; add --pcap FILE")
+        raise UsageError("--pcap-at needs a capture; add --pcap FILE")
     for target in (report, pcap):
         if target is not None:
             outputs.check_file(target)
@@ -169,8 +170,8 @@ def live(
         is_late = most_late_s is not None and lived.p999_late_ns > 1e9 * most_late_s
         if is_late:
             say(
-                f"roamsim: packets were late: 99.9 % of them by up to {_ms(lived.p999_late_ns)}, "
-                f"and {max_lateness} was allowed; "
+                f"roamsim: packets were late: the 99.9th percentile is {_ms(lived.p999_late_ns)}, "
+                f"above the {max_lateness} of --max-lateness; "
                 "the machine is too slow for this path, or too busy"
             )
         for sentence in (*_sentences(lived), *_alone(flows, lived)):
@@ -325,14 +326,14 @@ def _sentences(lived: Lived) -> list[str]:
     else:
         ended = f"the scenario ended {after}"
     late = (
-        f"{lived.packets} packets went out to programs; late by {_ms(lived.median_late_ns)} (half of them), "
-        f"{_ms(lived.p999_late_ns)} (99.9 %), {_ms(lived.most_late_ns)} (all)"
+        f"{lived.packets} packets to programs; lateness: median {_ms(lived.median_late_ns)}, "
+        f"99.9th percentile {_ms(lived.p999_late_ns)}, maximum {_ms(lived.most_late_ns)}"
     )
     if lived.packets:
         late += f"; {_histogram(lived.late_packets)}"
     told = [ended, f"{late}; {lived.processor_s:.2f} s of processor time"]
     if lived.p999_wait_ns > 1e6:
-        told.append(f"packets of programs waited up to {_ms(lived.p999_wait_ns)} (99.9 %) to be read")
+        told.append(f"packets of programs waited to be read, with a 99.9th percentile of {_ms(lived.p999_wait_ns)}")
     if lived.unwritten:
         told.append(f"devices refused {lived.unwritten} packets")
     for lost in lived.lost:

@@ -66,7 +66,7 @@ OnOption = Annotated[
     typer.Option(
         "--on",
         metavar="WHERE",
-        help="Run on dask (processes of this machine) or on a scheduler (tcp://HOST:PORT); threads by default.",
+        help="dask: processes of this machine; tcp://HOST:PORT: a Dask scheduler. Threads by default.",
     ),
 ]
 
@@ -76,7 +76,7 @@ TimeLimit = Annotated[
     typer.Option(
         "--time-limit",
         metavar="TIME",
-        help="Stop a run after this time, such as 60s; it is tried once more before it fails.",
+        help="Stop a run after this time, such as 60s, and try it once more at the end.",
     ),
 ]
 

@@ -47,7 +47,8 @@ def study_compare(
     name: StudyName,
     quick: Annotated[bool, typer.Option("--quick", help="A short look, with its own reference.")] = False,
     out: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Folder of results and report; results/NAME by default.")
+        str | None,
+        typer.Option(metavar="DIR", help="Folder of results and report; results/NAME-full or -quick by default."),
     ] = None,
     update: Annotated[bool, typer.Option("--update", help="Make these results the reference.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the differences as JSON.")] = False,
@@ -56,7 +57,7 @@ def study_compare(
     time_limit: TimeLimit = None,
     on: OnOption = None,
 ) -> None:
-    """Compare a study's runs with the reference results in its folder; make missing runs first.
+    """Run what is missing of a study, and compare its results with the reference in its folder.
 
     The exit code is 5 if a verdict, a value, a check or a run differs from the reference.
     """
@@ -88,7 +89,8 @@ def study_run(
     name: StudyName,
     quick: Annotated[bool, typer.Option("--quick", help="A short look: fewer points, shorter runs.")] = False,
     out: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Folder of results and report; results/NAME by default.")
+        str | None,
+        typer.Option(metavar="DIR", help="Folder of results and report; results/NAME-full or -quick by default."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print figures and statements as JSON.")] = False,
     jobs: Jobs = None,
@@ -109,9 +111,7 @@ def study_run(
     limit_s = seconds("--time-limit", time_limit)
     if shard is not None:
         if json:
-            raise UsageError(
-                "--json prints figures and statements, which a shard has none of; merge the shards first"
-            )
+            raise UsageError("a shard has no figures and statements for --json; merge the shards first")
         with cluster(on, jobs) as executor, progress(f"{name} {shard}") as heard:
             folder, effort = study.run_shard(
                 name,

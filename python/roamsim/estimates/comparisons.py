@@ -331,9 +331,7 @@ def compared_runs(
     # Below 2, the reason says more than a bound.
     check_number("replications", REPLICATIONS if replications is None else max(replications, 2), 2)
     if replications is not None and replications < 2:
-        raise UsageError(
-            f"fewer than 2 replications give no interval; ask for 2 or more, or leave it out for {REPLICATIONS}"
-        )
+        raise UsageError(f"an interval needs 2 or more replications; the default is {REPLICATIONS}")
     read = source(scenario)
     base = parse_source(read, settings, color=color)
     targets = tuple(dict.fromkeys(map(Target.parse, metrics))) or (default_target(json.loads(base.canonical)),)

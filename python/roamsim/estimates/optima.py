@@ -420,9 +420,8 @@ def _as_written(tree: dict[str, Any], chosen: Sequence[Range | Choice]) -> Point
             value = as_written(one.path, usual)
         if value is None:
             raise UsageError(
-                f"the scenario does not say what {one.path} is now, with which the winner is compared, and it has no "
-                "default of its own; "
-                f"say it with --set {one.path}=VALUE"
+                f"{one.path} has no value in the scenario and no default, and the search compares its winner with "
+                f"the scenario as written; add --set {one.path}=VALUE"
             )
         among = one.values if isinstance(one, Choice) else ()
         # As the choice writes it, so that a value stands in the tables under one name.

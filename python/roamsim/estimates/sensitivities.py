@@ -402,8 +402,7 @@ def sensitivity(
     if method == "sobol" and samples & (samples - 1):
         lower = 1 << (samples.bit_length() - 1)
         raise UsageError(
-            f"samples: {samples} is no power of two, without which Sobol's sequence is not even; "
-            f"ask for {lower} or {2 * lower}"
+            f"samples: {samples} is not a power of two, which Sobol's method needs; ask for {lower} or {2 * lower}"
         )
     read = source(scenario)
     base = parse_source(read, settings, color=color)

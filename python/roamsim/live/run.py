@@ -81,12 +81,12 @@ def live(
     external = [node["name"] for node in canonical["node"] if node.get("external")]
     if external and speed != 1:
         raise UsageError(
-            f"--speed {speed:g} would leave the kernel at node {external[0]!r} at its own pace, as its timers "
-            "follow the clock; leave --speed out, or external nodes"
+            f"--speed {speed:g} does not work with external nodes such as {external[0]!r}, because their kernels "
+            "keep real time; remove --speed or the external nodes"
         )
     homeless = next((node for node in external if not known[node][0]), None)
     if homeless is not None:
-        raise UsageError(f"node {homeless!r} is on no link, so that it has no address")
+        raise UsageError(f"node {homeless!r} has no address, because it is on no link")
     names = [f"{addresses[0]} {host_name(node)}" for node, (addresses, _) in known.items() if addresses]
     hosts = "\n".join(["127.0.0.1 localhost", "::1 localhost", *names, ""])
     end, interrupted = None, False

@@ -85,7 +85,7 @@ def _rate(text: str) -> dict[str, str]:
         return {"constant": text}
     if Path(text).is_file():
         return {"mahimahi": text}
-    raise UsageError(f"--link: {text!r} is no rate, no delay and no file with a trace of mahimahi; write it {_USAGE}")
+    raise UsageError(f"--link: {text!r} is not a rate, a delay or the file of a mahimahi trace; write it {_USAGE}")
 
 
 def _share(text: str) -> float:
@@ -94,7 +94,7 @@ def _share(text: str) -> float:
     except ValueError:
         share = math.nan
     if not 0 <= share <= 1:
-        raise UsageError(f"--link: loss={text} is no share of packets; write loss=1% or loss=0.01")
+        raise UsageError(f"--link: loss={text} is not a share of packets; write loss=1% or loss=0.01")
     return share
 
 

@@ -105,7 +105,7 @@ def write_panels(figure: timed.Figure, file: Path, ending: str, dress: Dress, ti
     import vl_convert
 
     if dress.logarithmic is not None or dress.x_label is not None or dress.y_label is not None:
-        raise UsageError("a picture of a technology has axes of its own; it takes --title and --size alone")
+        raise UsageError("this picture has its own axes; it takes only --title and --size")
     width, height = dress.size or (WIDE, None)
     spec = figure.printed(round(DOTS * width), None if height is None else round(DOTS * height))
     spec |= {"title": dress.title or title, "config": {"background": "white", "axis": {"grid": True}}}

@@ -221,7 +221,7 @@ def _few(panels: list[Panel], *, several: bool) -> list[Panel]:
     """The panels, when they are not too many; `several` senders could be told apart."""
     if len(panels) > MOST_PANELS:
         raise UsageError(
-            f"a figure of {len(panels)} panels cannot be read, {MOST_PANELS} can; "
+            f"a figure of {len(panels)} panels has more than the {MOST_PANELS} that can be read; "
             + ("choose a flow with --flow NAME, or vary fewer values" if several else "vary fewer values")
         )
     return panels

@@ -112,8 +112,7 @@ def write(results: Results, what: str, target: Path, asked: Figured | None = Non
             results = _of_flow(results, what.partition(".")[0], asked.part.flow)
         if (asked.part.start_s, asked.part.end_s) != (None, None):
             raise UsageError(
-                f"{what} is not drawn over time, so that no part of the time can be chosen; draw a trace, "
-                "such as cwnd"
+                f"{what} is not drawn over time, so --from and --to do not apply; draw a trace, such as cwnd"
             )
     check_file(target)
     if asked.against is not None and "." not in what:
@@ -126,7 +125,7 @@ def _of_flow(results: Results, table: str, flow: str) -> Results:
     if table not in results:
         return results
     if "name" not in results.schema(table):
-        raise UsageError(f"rows of {table} have no names, so that no flow can be chosen of them")
+        raise UsageError(f"rows of {table} have no names, so --flow cannot choose one")
     mine = results[table].filter(name=flow)
     if not mine.height:
         there = results[table]["name"].unique(maintain_order=True).to_list()
@@ -190,8 +189,8 @@ def _figure(results: Results, what: str, asked: Figured) -> Figure:
         drawn = curves(results, Target.parse(what))
         if drawn.in_panels and len(drawn.rows) > MOST_PANELS:
             raise UsageError(
-                f"a figure of {len(drawn.rows)} panels cannot be read, {MOST_PANELS} can; choose a row, as in "
-                f"TABLE.NAME.COLUMN, or some with --where"
+                f"a figure of {len(drawn.rows)} panels has more than the {MOST_PANELS} that can be read; choose a "
+                "row, as in TABLE.NAME.COLUMN, or some with --where"
             )
         panels = [Panel(row, polars.DataFrame()) for row in drawn.rows] if drawn.in_panels else [_ONLY]
         figure, axes = grid(results.manifest.scenario, panels)

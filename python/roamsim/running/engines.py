@@ -122,7 +122,7 @@ def engine(jobs: int | None, executor: Executor | None, time_limit_s: float | No
     if executor is None:
         return Threads(jobs or os.cpu_count() or 1, time_limit_s)
     if not isinstance(executor, Executor):
-        raise UsageError(f"executor: {executor!r} is no executor of concurrent.futures")
+        raise UsageError(f"executor: {executor!r} is not an executor of concurrent.futures")
     return Parcels(executor, jobs, time_limit_s)
 
 

@@ -88,8 +88,8 @@ def foresee(
         )
     if parts:
         warn(
-            f"{', '.join(names)}: by rates, sizes, delays and duration this takes {'; '.join(parts)}. To take less, "
-            "shorten it (scenario.duration), send less or in larger packets, bound queues, or trace less",
+            f"{', '.join(names)}: by rates, sizes, delays and duration this takes {'; '.join(parts)}. To reduce it, "
+            "shorten the run (scenario.duration), send less or larger packets, limit queues, or trace less",
             Notice,
             stacklevel=2,
         )
@@ -134,8 +134,9 @@ def _estimate(scenario: Scenario, traces: Sequence[str]) -> tuple[float, float, 
             used, limit = memory_bytes()
             if used > limit:
                 raise RunFailed(
-                    f"{scenario.name}: it takes too much memory before it begins: {size(used)} for the routes of its "
-                    f"network, where --max-memory allows {size(limit)}. Use fewer nodes and links, or raise the limit"
+                    f"{scenario.name}: it takes too much memory before it begins: the routes of its network take "
+                    f"{size(used)}, and --max-memory allows {size(limit)}. Use fewer nodes and links, or raise the "
+                    "limit"
                 ) from None
             continue
         if isinstance(estimate, BaseException):

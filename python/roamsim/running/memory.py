@@ -24,5 +24,5 @@ def limit_memory(size: str | int | None) -> None:
         return
     number, unit = (float(size), "bytes") if isinstance(size, int) else quantity(size.strip()) or (0.0, "")
     if unit != "bytes" or not 1 <= number < 2**63:
-        raise UsageError(f"a limit of memory is a size with its unit, as in 8GB; this is {size!r}")
+        raise UsageError(f"a memory limit is a size with its unit, such as 8GB; this is {size!r}")
     _roamsim.limit_memory(int(number))

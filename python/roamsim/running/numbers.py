@@ -11,7 +11,7 @@ MOST = 1_000_000
 
 
 def check_number(what: str, value: int, least: int) -> None:
-    """Refuses a number below or above what makes sense, and what is no whole number."""
+    """Refuses a number below or above what makes sense, and what is not a whole number."""
     _check_whole(what, value)
     if value < least:
         raise UsageError(f"{what}: {value} is less than {least}")
@@ -39,4 +39,4 @@ def _check_whole(what: str, value: object) -> None:
     except TypeError:
         whole = False
     if not whole:
-        raise UsageError(f"{what}: {value!r} is no whole number")
+        raise UsageError(f"{what}: {value!r} is not a whole number")

@@ -55,7 +55,7 @@ def run_loaded(
     ends = [pcap_at] if isinstance(pcap_at, str) else list(pcap_at)
     for option, given in (("--pcap-at", bool(ends)), ("--pcap-frames", pcap_frames is not None)):
         if given and pcap is None:
-            raise UsageError(f"{option} says what a capture shows; add --pcap FILE")
+            raise UsageError(f"{option} needs a capture; add --pcap FILE")
     if ends and pcap_frames is not None:
         raise UsageError("--pcap-at captures IP packets and --pcap-frames the frames of Wi-Fi; choose one")
     for node in ends:
@@ -220,7 +220,7 @@ def traces(asked: str | Iterable[str]) -> list[str]:
     if not texts:
         return []
     if not all(isinstance(text, str) for text in texts):
-        raise UsageError(f"trace: {asked!r} is no list of names, as in ['cwnd', 'rtt']")
+        raise UsageError(f"trace: {asked!r} is not a list of names, such as ['cwnd', 'rtt']")
     kinds = list(dict.fromkeys(kind.strip() for text in texts for kind in text.split(",") if kind.strip()))
     known = _roamsim.trace_kinds()
     if not kinds:

@@ -141,7 +141,7 @@ def _registered(path: str, law: type, file: str, text: str) -> str:
     name = law.__name__
     if not _is_law(law):
         raise UsageError(
-            f"{path}: {name} of {file} is no congestion control; write class {name}(roamsim.CongestionControl)"
+            f"{path}: {name} of {file} is not a congestion control; write class {name}(roamsim.CongestionControl)"
         )
     missing = [method for method in METHODS if getattr(law, method) is getattr(CongestionControl, method)]
     if missing:

@@ -31,4 +31,4 @@ def toml_value(value: Any) -> str:
         return "{ " + ", ".join(entries) + " }"
     if isinstance(value, Sequence):
         return "[" + ", ".join(toml_value(entry) for entry in value) + "]"
-    raise UsageError(f"{value!r} is no value of a scenario")
+    raise UsageError(f"{value!r} is not a value that a scenario can hold")

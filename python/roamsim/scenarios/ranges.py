@@ -216,7 +216,7 @@ def as_range(path: str, spec: str | Sequence[Any]) -> Range:
         UsageError: it is no range, or its lower end is not below the upper one.
     """
     if not isinstance(spec, str | Sequence):
-        raise UsageError(f"{path}: {spec!r} is no range; one is a text, as '10ms:50ms', or its two ends")
+        raise UsageError(f"{path}: {spec!r} is not a range; write a text, such as '10ms:50ms', or its two ends")
     parts = spec.split(":") if isinstance(spec, str) else [str(part) for part in spec]
     where = f"{path}: {spec if isinstance(spec, str) else ':'.join(parts)!s}"
     if len(parts) not in (2, 3):
@@ -224,11 +224,13 @@ def as_range(path: str, spec: str | Sequence[Any]) -> Range:
             [] if isinstance(spec, str) and len(parts) > 1 else split_values(spec) if isinstance(spec, str) else parts
         )
         but = f"; {_CHOICES.format(','.join(choices))}" if len(choices) > 1 else ""
-        raise UsageError(f"{where} is no range; one is LOW:HIGH, as in 0:0.1 or 10ms:50ms, or LOW:HIGH:STEP{but}")
+        raise UsageError(f"{where} is not a range; write LOW:HIGH, such as 0:0.1 or 10ms:50ms, or LOW:HIGH:STEP{but}")
     numbers = [parse_number(part) for part in parts]
     for part, number in zip(parts, numbers, strict=True):
         if number is None:
-            raise UsageError(f"{where}: {part.strip()!r} is no number; a range is of quantities, as in 10ms:50ms")
+            raise UsageError(
+                f"{where}: {part.strip()!r} is not a number; write a range of quantities, such as 10ms:50ms"
+            )
     found = [number for number in numbers if number is not None]
     same = in_one_unit(found)
     if same is None:
@@ -244,7 +246,7 @@ def as_range(path: str, spec: str | Sequence[Any]) -> Range:
             of_list = "" if isinstance(spec, str) else f"; {_CHOICES.format(','.join(parts))}"
             raise UsageError(f"{where}: a step of {step} does not lead from {low} to {high}{of_list}")
         if (high - low) % step:
-            raise UsageError(f"{where}: no step falls on the upper end")
+            raise UsageError(f"{where}: the steps do not reach the upper end")
     return Range(path, low, high, step, unit)
 
 
@@ -260,7 +262,7 @@ def ranges_and_choices(vary: Mapping[str, str | Sequence[Any]]) -> list[Range | 
 
 def _of_paths(vary: Mapping[str, str | Sequence[Any]]) -> Iterable[tuple[str, str | Sequence[Any]]]:
     if not isinstance(vary, Mapping):
-        raise UsageError(f"vary: {vary!r} is no dictionary, as in {{'link.path.delay': '10ms:50ms'}}")
+        raise UsageError(f"vary: {vary!r} is not a dictionary, such as {{'link.path.delay': '10ms:50ms'}}")
     return vary.items()
 
 

@@ -188,7 +188,7 @@ def _standard_input() -> bytes:
 def overrides(values: Mapping[str, Any] | None) -> Overrides:
     """The user's `set`, as the extension module takes it. A file that it names as a class is run."""
     if values is not None and not isinstance(values, Mapping):
-        raise UsageError(f"set: {values!r} is no dictionary, as in {{'link.path.delay': '50ms'}}")
+        raise UsageError(f"set: {values!r} is not a dictionary, such as {{'link.path.delay': '50ms'}}")
     return replacements({path: named(path, value) for path, value in (values or {}).items()})
 
 

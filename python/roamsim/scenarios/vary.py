@@ -108,7 +108,7 @@ def variation(
 def variations(vary: Mapping[str, str | Sequence[Any]]) -> list[Variation]:
     """The API's `vary` argument as variations."""
     if not isinstance(vary, Mapping):
-        raise UsageError(f"vary: {vary!r} is no dictionary, as in {{'link.path.delay': '10ms:50ms:10ms'}}")
+        raise UsageError(f"vary: {vary!r} is not a dictionary, such as {{'link.path.delay': '10ms:50ms:10ms'}}")
     return [variation(path, spec, named) for path, spec in vary.items()]
 
 
@@ -280,7 +280,9 @@ def _parse_item(path: str, item: str, resolve: Callable[[str, Any], Any]) -> lis
 def _range(path: str, item: str) -> list[Value]:
     parts = [parse_number(part) for part in item.split(":")]
     if any(part is None for part in parts):
-        raise UsageError(f"{path}: {item!r} is no range; one is start:end:step, as in 0:0.5:0.01 or 10ms:100ms:10ms")
+        raise UsageError(
+            f"{path}: {item!r} is not a range; write start:end:step, such as 0:0.5:0.01 or 10ms:100ms:10ms"
+        )
     found = in_one_unit([part for part in parts if part])
     if found is None:
         raise UsageError(f"{path}: start, end and step of {item!r} do not measure the same thing")
@@ -294,7 +296,7 @@ def _range(path: str, item: str) -> list[Value]:
     if last != end:
         first, before, behind, by = (decimal_value(value, unit).toml for value in (start, last, last + step, step))
         raise UsageError(
-            f"{path}: no step of {item!r} falls on its end: {before} is the last value before it; "
+            f"{path}: the steps of {item!r} do not reach its end: {before} is the last value; "
             f"write {first}:{before}:{by} or {first}:{behind}:{by}"
         )
     return [decimal_value(start + k * step, unit) for k in range(count)]

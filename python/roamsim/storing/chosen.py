@@ -39,7 +39,7 @@ def chosen(results: Results, conditions: Sequence[str]) -> Results:
             there = sorted(
                 {str(one) for frame in having.values() for one in frame[column].unique() if one is not None}
             )
-            raise UsageError(f"{column} is nowhere {value!r}; there are {', '.join(there[:12])}")
+            raise UsageError(f"no row has {value!r} in {column}; there are {', '.join(there[:12])}")
         tables |= kept
     return Results(results.path, results.manifest, tables, results.made)
 

@@ -98,7 +98,7 @@ def _manifest(folder: Path) -> Manifest | StudyManifest:
         raise UsageError(f"{named!r} holds a run, which has no shards; sweeps and studies are merged")
     if manifest.build != build():
         raise UsageError(
-            f"another build of Roamsim made {named!r}; runs of two builds do not belong into one table, so merge it "
+            f"another build of Roamsim made {named!r}; runs of two builds cannot share a table, so merge it "
             "with the build that made it"
         )
     return manifest
@@ -132,7 +132,7 @@ def _require_alike(
         differs = f"a {other.kind}, not a {manifest.kind}"
     if differs:
         raise UsageError(
-            f"{os.fspath(other_folder)!r} is no shard of the campaign of {os.fspath(folder)!r}: it holds {differs}"
+            f"{os.fspath(other_folder)!r} is not a shard of the campaign of {os.fspath(folder)!r}: it holds {differs}"
         )
 
 

@@ -387,7 +387,7 @@ def _no_runs(file: Path, table: str) -> Damaged:
 
 def _open(file: Path, use: Callable[[zipfile.ZipFile], Any]) -> Any:
     if not file.is_file():
-        raise Damaged(f"{file} is damaged: it is no regular file")
+        raise Damaged(f"{file} is damaged: it is not a regular file")
     try:
         with zipfile.ZipFile(file) as archive:
             if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):

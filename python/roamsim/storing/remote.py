@@ -110,7 +110,7 @@ class _Store:
             self._files, root = url_to_fs(url)
             self._root = root.rstrip("/")
         except Exception as error:  # of whatever library the URL's kind has
-            raise UsageError(f"{url} is no place that results can be kept at: {_words(error)}") from None
+            raise UsageError(f"{url} cannot keep results: {_words(error)}") from None
 
     def require_writable(self) -> None:
         """Tells before anything is made that nothing can be kept.

@@ -121,7 +121,7 @@ def open_results(path: str | os.PathLike[str]) -> Results:
         named = os.fspath(path)
         if folder.suffix in (".toml", ".json") and folder.is_file():
             raise UsageError(
-                f"{named!r} is a file, perhaps a scenario, and no folder of results; "
+                f"{named!r} is a file, perhaps a scenario, not a folder of results; "
                 f"`roamsim run {shlex.quote(named)} --parquet DIR` makes one"
             )
         if folder.exists():

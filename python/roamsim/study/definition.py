@@ -182,7 +182,7 @@ def of_folder(held: StudyManifest, results: str | os.PathLike[str], own: str | o
     bundled = {file.parent.name: file.parent for file in BUNDLED.glob("*/study.toml")}
     if held.own or held.study not in bundled:
         raise UsageError(
-            f"{shown!r} holds results of {held.study!r}, which is no study of the package; say where its folder is: "
+            f"{shown!r} holds results of {held.study!r}, which is not a study of the package; name its folder: "
             "--study DIR"
         )
     return load(bundled[held.study])
@@ -203,7 +203,7 @@ def load(name: str | Path) -> Study:
         if str(name) not in known:
             there = f"there are: {', '.join(known)}" if known else "no folder `studies` was found here or above"
             if folder.is_dir():
-                raise UsageError(f"{str(name)!r} is no study: it has no study.toml; {there}")
+                raise UsageError(f"{str(name)!r} is not a study: it has no study.toml; {there}")
             raise UsageError(f"there is no study {str(name)!r}; {there}")
         folder = known[str(name)]
     tree: dict[str, Any] = {}

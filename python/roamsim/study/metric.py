@@ -99,5 +99,5 @@ def _computed(rows: Sequence[Row], expression: str) -> list[Any]:
     except polars.exceptions.PolarsError as error:
         why = str(error).partition(";")[0].partition("\n")[0]
         raise UsageError(
-            f"{expression!r} is no column, and no expression of columns: {why}; there are {', '.join(rows[0])}"
+            f"{expression!r} is neither a column nor an expression of columns: {why}; there are {', '.join(rows[0])}"
         ) from None

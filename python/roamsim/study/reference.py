@@ -98,7 +98,7 @@ def compare(outcome: Outcome) -> Comparison:
     except FileNotFoundError:
         raise UsageError(f"{file}: there are no reference results; --update writes them") from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UsageError(f"{file}: these are no reference results ({error}); --update writes them again") from None
+        raise UsageError(f"{file}: these are not reference results ({error}); --update writes them again") from None
     return Comparison(outcome, file, made, moved)
 
 

@@ -218,7 +218,7 @@ def explain(name: str) -> list[Metric]:
             there = [m.column for m in metrics() if m.table == table]
             raise UsageError(f"{table} has no column {column!r}; it has {', '.join(there)}")
     if not found:
-        raise UsageError(f"nothing in the results is called {name!r}{did_you_mean(wanted, _names())}")
+        raise UsageError(f"the results have no column or table {name!r}{did_you_mean(wanted, _names())}")
     return found
 
 
@@ -233,7 +233,7 @@ def numeric(table: str, column: str) -> Metric:
         near = did_you_mean(f"{table}.{column}", [m.name for m in metrics() if m.unit is not None])
         raise UsageError(f"there is no metric '{table}.{column}'{near}")
     if found.unit is None:
-        raise UsageError(f"{found.name} is no number")
+        raise UsageError(f"{found.name} is not a number")
     return found
 
 
@@ -270,7 +270,7 @@ class Target:
                 f"signalling.indications.mean_delay_s, or TABLE.COLUMN:jain; this is {text!r}"
             )
         if fairness and row:
-            raise UsageError(f"Jain's index is of all rows of a run, as in {table}.{column}{JAIN}; this is {text!r}")
+            raise UsageError(f"Jain's index covers all rows of a run, as in {table}.{column}{JAIN}; this is {text!r}")
         if fairness and (table in {*tables_of_events(), *tables_without_zeros()} or "name" not in _keys(table)):
             raise UsageError(
                 f"Jain's index is of rows that have names and are in every run; those of {table} are not"

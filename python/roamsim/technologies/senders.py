@@ -90,8 +90,8 @@ def picture(results: Results, part: Part) -> timed.Figure:
         raise UsageError(f"no states of a TCP sender were recorded; {again}")
     if PANELS_EACH * len(found) > MOST_PANELS:
         raise UsageError(
-            f"a figure of {len(found)} senders cannot be read, {MOST_PANELS // PANELS_EACH} can; choose a flow with "
-            "--flow NAME, or vary fewer values"
+            f"a figure of {len(found)} senders has more than the {MOST_PANELS // PANELS_EACH} that can be read; "
+            "choose a flow with --flow NAME, or vary fewer values"
         )
     return timed.Figure([panel for title, tables in found for panel in _panels(title, tables, part, ON_PAPER)])
 
