@@ -128,8 +128,8 @@ impl AccurateEcn {
         }
     }
 
-    /// Counts an arrived packet and its octets. True if it must be acknowledged at once: at every second mark,
-    /// and when the codepoint of data changes (3.2.2.5.1 and 3.2.3.3).
+    /// Counts an arrived packet and its octets. True if it must be acknowledged at once: at every second
+    /// mark, and when the codepoint of data changes (3.2.2.5.1 and 3.2.3.3).
     pub(super) fn on_packet(&mut self, codepoint: Codepoint, bytes: u32) -> bool {
         let counter = match codepoint {
             Codepoint::NotCapable => None,
@@ -148,8 +148,8 @@ impl AccurateEcn {
         bytes > 0 && (changes || self.untold >= MARKS_AN_ACK)
     }
 
-    /// The flags of a segment: on a SYN-ACK and its acknowledgement the codepoint of the SYN (tables 2 and 3),
-    /// otherwise the count.
+    /// The flags of a segment: on a SYN-ACK and its acknowledgement the codepoint of the SYN (tables 2 and
+    /// 3), otherwise the count.
     pub(super) fn flags(&mut self, is_syn_ack: bool) -> Flags {
         let said = if is_syn_ack { self.handshake } else { self.handshake.take() };
         self.untold = 0;
