@@ -37,6 +37,8 @@ DIGITS = 6
 EVEN = 1e-4
 #: Columns of a command on a page.
 WIDTH = 110
+#: Between the first sentence of an answer and the next.
+SENTENCE_END = re.compile(r"(?<=[.?!])\s+(?=[A-Z0-9`])")
 #: Page titles of what two chapters and the index contain.
 ASKED = "What the publication asked next"
 TODAY = "What it would conclude today"
@@ -263,18 +265,19 @@ def _commands(used: Sequence[str], declared_runs: Mapping[str, str]) -> Iterator
 
 
 def index(all_runs: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """The page of all questions."""
+    """The page of all questions, with the first sentence of each answer."""
     yield "# Questions that publications left open\n"
     yield "<!-- Written by docs/findings/measure.py. -->\n"
     yield HEAD
     for name, runs in all_runs.items():
         data, numbers = declared(name), Numbers(runs)
         yield f"## {name}\n"
-        yield f"[Dependences and commands]({name}.md).\n"
+        yield f"[Numbers, dependences and commands]({name}.md).\n"
         yield "| question | answer |\n|---|---|"
         for entry in data["question"]:
             anchor = re.sub(r"[^\w\- ]", "", entry["asked"].lower()).replace(" ", "-")
-            yield f"| [{entry['asked']}]({name}.md#{anchor}) | {filled(entry['answer'], numbers)} |"
+            answer = SENTENCE_END.split(filled(entry["answer"], numbers), 1)[0]
+            yield f"| [{entry['asked']}]({name}.md#{anchor}) | {answer} |"
         yield ""
     pages = "\n".join(all_runs)
     yield f"```{{toctree}}\n:hidden:\n\n{pages}\n```"
