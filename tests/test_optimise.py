@@ -301,7 +301,12 @@ def test_the_report_has_the_search_and_keeps_a_sensitivity_beside_it(
         ({"flow.download.transport.variant": "reno,"}, {}, package.UsageError, "an empty value"),
         ({"link.nowhere.delay": "10ms:20ms"}, {}, package.ScenarioError, "no element `nowhere`"),
         ({"link.path.loss.probability": "0:1.5"}, {}, package.ScenarioError, r"at link.path.loss.probability=1\.5"),
-        ({"flow.download.transport.initial_window": "1:9"}, {}, package.UsageError, "no value in the scenario and no default"),
+        (
+            {"flow.download.transport.initial_window": "1:9"},
+            {},
+            package.UsageError,
+            "no value in the scenario and no default",
+        ),
     ],
 )
 def test_bad_input_is_refused_before_the_first_run(
