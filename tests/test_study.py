@@ -62,7 +62,7 @@ def test_a_study_from_folder_to_report(small: Path, tmp_path: Path) -> None:
     assert "what is lost is lost" not in page.partition('<h2 id="Everything">')[0]
     assert "nobody asked" in page
     assert "<dt>machine</dt>" in page
-    assert "until 55s, over 20ms" in page  # of the quick look, not of the full run
+    assert "until 55\u00a0s, over 20\u00a0ms" in page  # of the quick look, not of the full run
     assert '<a href="#statement-2">2</a>' in page
     assert "signalling.mih.stop = 55s" in page
     assert not re.search(r'(src|href)="https?://', page)

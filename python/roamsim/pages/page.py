@@ -242,7 +242,7 @@ class Report:
         """Adds what was asked and what came out of it, a sentence each, above the table of contents."""
         self._lead.append(_part("outcome", asked, came_out))
 
-    def statements(self, statements: Iterable[Mapping[str, Any]]) -> None:
+    def statements(self, statements: Iterable[Mapping[str, Any]], head: str = "published") -> None:
         """Adds published statements, folded by verdict: a line each, out of which the rest of it folds.
 
         Args:
@@ -251,6 +251,7 @@ class Report:
                 (what the verdict takes beyond what was published; the column is left out where no line has it).
                 `measured` and `interval` (two numbers, a text, or `None`) and further keys, under their own names,
                 fold out of the line.
+            head: of the column of statements.
         """
         known = ("id", "published", "ours", "rests_on", "measured", "interval", "verdict")
         lines = []
@@ -275,7 +276,7 @@ class Report:
             for verdict in VERDICT_WORDS
             if (found := [line for line in lines if line["kind"] == _VERDICT_CLASS[verdict]])
         ]
-        self._body.append(_part("statements", groups, any(line["rests_on"] for line in lines)))
+        self._body.append(_part("statements", groups, any(line["rests_on"] for line in lines), head))
 
     def parameters(self, parameters: Mapping[str, Any], caption: str = "Parameters") -> None:
         """Adds a list of names and values; nested mappings are written with dotted names."""

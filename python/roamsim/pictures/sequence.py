@@ -194,7 +194,7 @@ def draw(packets: Sequence[Packet], *, nodes: Mapping[str, str], title: str, mar
     width = 2 * _MARGIN + (len(nodes) - 1) * _LIFELINE_DISTANCE
     bottom = layout.height + 18
     height = bottom + 46
-    origin_s = min(packet.sent_s for packet in packets)
+    origin_s = min([*(packet.sent_s for packet in packets), *(mark.time_s for mark in marks)])
 
     parts = [
         f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {width:.0f} {height:.0f}' "

@@ -31,7 +31,7 @@ from roamsim.study.full import verdicts_in_full
 from roamsim.study.judging import Verdict, number
 from roamsim.study.runs import Effort, Planned
 from roamsim.study.shown import caption, is_shown, note
-from roamsim.tables.words import count
+from roamsim.tables.words import count, value_words
 
 Exhibit = Figure | Tabulation | Drawing | Sequencechart
 Statements = Sequence[Mapping[str, Any]]
@@ -222,7 +222,7 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
     if own:
         report.heading("Statements of ours")
         report.text("The publication says nothing about these. They are judged in the same way and counted apart.")
-        report.statements([_statement(statement, outcome.level, left) for statement in own])
+        report.statements([_statement(statement, outcome.level, left) for statement in own], "statement")
     parts = {
         title: [exhibit for exhibit in study.all_exhibits if exhibit.part == part]
         for part, title in study.parts.items()
@@ -382,7 +382,7 @@ def _filled(parameter: Parameter, planned: Sequence[Planned]) -> str:
         found: Any = scenario
         for key in path[1].split("."):
             found = next(e for e in found if e["name"] == key) if isinstance(found, list) else found[key]
-        return str(found)
+        return value_words(found)
 
     return re.sub(r"\{([\w.-]+)\}", value, parameter.value)
 

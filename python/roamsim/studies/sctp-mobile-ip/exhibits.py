@@ -66,16 +66,18 @@ def left_to_gain(data: Data) -> list[dict[str, Any]]:
 
 #: The clauses about all pairs of bandwidths: their functions in statements.py, and what these measure and want.
 CLAUSES = {
-    "2a": ("sctp_over_sack", "cells where SCTP is below SACK, and with their whole interval: 3"),
-    "2b": ("sack_over_reno", "cells where SACK is below Reno, and with their whole interval: 1"),
+    "2a": ("sctp_over_sack", "cells with SCTP below SACK, of them with the whole interval: at most 3"),
+    "2b": ("sack_over_reno", "cells with SACK below Reno, of them with the whole interval: at most 1"),
     "2c": ("largest_where_slow", "SCTP over Reno, slow radio less fast, points: above 0"),
     "2d": ("large_where_slow", "SCTP over Reno, slow radio, %: 54 to 90"),
     "2e": ("small_over_reno", "SCTP over Reno, fast radio, %: 6.7 to 11.2"),
     "2f": ("small_over_sack", "SCTP over SACK, fast radio, %: 1.8 to 3.0"),
     "2g": ("large_over_sack_where_slow", "SCTP over SACK, slow radio, %: 31 to 51"),
     "2h": ("sack_gains_more_where_slow", "SACK over Reno, slow radio less fast, points: above 0"),
-    "2j": ("sctp_over_reno", "cells where SCTP is below Reno, and with their whole interval: 0"),
+    "2j": ("sctp_over_reno", "cells with SCTP below Reno, of them with the whole interval: none"),
     "2k": ("more_where_the_wire_is_slow", "SCTP over Reno, and over SACK, slow wires less fast, points: above 0"),
+    "2l": ("sack_gains_more_with_slow_wire", "SACK over Reno, slow wires less fast, points: above 0"),
+    "2m": ("sctp_over_sack_in_the_mean", "SCTP over SACK, all pairs, %: above 0"),
     "3a": ("considerable_with_fast_wire", "SCTP over Reno, fast wire, %: 37 to 62"),
     "3b": ("small_with_slow_wire", "SCTP over Reno, slow wire, fast radio, %: 8.0 to 13.3"),
     "3c": ("more_sensitive_to_radio", "over Reno, spread along radio less along wire, points: above 0"),
@@ -97,13 +99,13 @@ def clauses_by_condition(data: Data) -> list[dict[str, Any]]:
         row: dict[str, Any] = {"clause": clause, "measured, and what it should be": wanted}
         for name, (experiment, sctp) in conditions.items():
             finding = getattr(clauses, function)(data, experiment, sctp)
-            measured = "; ".join(
+            measured = ", ".join(
                 f"{value.mean:g}"
                 if math.isnan(value.low)
                 else f"{value.mean:.1f} ({value.low:.1f} … {value.high:.1f})"
                 for value in ([finding.decided_by] if finding.decided_by and clause != "2k" else finding.values)
             )
-            row[name] = f"{measured} {finding.verdict}"
+            row[name] = f"{measured}: {finding.verdict}"
         rows.append(row)
     return rows
 

@@ -21,10 +21,10 @@ def limits(data: Data) -> Rows:
                 "TH_teo (segments/s)": shown(data, "throughput", "throughput_teo", at),
                 "TH / TH_teo": shown(data, "throughput", "ratio", at),
                 "mean bearers": shown(data, "throughput", "mean_bearers", at),
-                "± (%)": 100 * data.estimate("throughput", "mean_bearers", **at).relative_half_width,
-                "without any (%)": shown(data, "throughput", lambda row: 100 * row["no_bearer_share"], at),
+                "mean bearers, ± (%)": 100 * data.estimate("throughput", "mean_bearers", **at).relative_half_width,
+                "time without bearers (%)": shown(data, "throughput", lambda row: 100 * row["no_bearer_share"], at),
                 "closed form": form,
-                "TH over it": data.estimate("throughput", "ratio", **at).mean / form,
+                "TH over closed form": data.estimate("throughput", "ratio", **at).mean / form,
                 "TCP timeouts": sum(row["timeouts"] for row in data.rows("throughput", **at)),
             }
         )
