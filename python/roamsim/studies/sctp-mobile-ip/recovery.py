@@ -107,11 +107,11 @@ def sack_recovery(data: Data) -> Finding:
     return _recovery(data, SACK)
 
 
-def stalls(data: Data) -> Finding:
+def stalls(data: Data, condition: str = "as chosen") -> Finding:
     """1h: in how many patterns a lost segment has to wait for a new acknowledgement before it is sent again."""
 
     def judged(sctp: str) -> Finding:
-        rows = {p: data.rows("recovery-conditions", protocol=p, condition="as chosen") for p in (SACK, sctp)}
+        rows = {p: data.rows("recovery-conditions", protocol=p, condition=condition) for p in (SACK, sctp)}
         stalled = {protocol: sum(row["stalled"] for row in of) for protocol, of in rows.items()}
         words = " and ".join(f"{protocol} in {stalled[protocol]} of {len(of)}" for protocol, of in rows.items())
         values = (Value(f"patterns in which {protocol} waits", count) for protocol, count in stalled.items())

@@ -94,22 +94,48 @@ def of_sctp(measure: Measurement) -> Callable[..., Finding]:
 # 1. Recovery
 
 
-def _timeouts(data: Data, protocol: str) -> list[int]:
-    return [int(row["timeouts"]) for row in data.rows("recovery", protocol=protocol)]
+def _timeouts(data: Data, protocol: str, condition: str = "") -> list[int]:
+    """By pattern: as chosen, or with a condition of the recovery changed."""
+    of = {"condition": condition} if condition else {}
+    experiment = "recovery-conditions" if condition else "recovery"
+    return [int(row["timeouts"]) for row in data.rows(experiment, protocol=protocol, **of)]
 
 
-def reno_waits(data: Data) -> Finding:
+def turned_by_recovery(data: Data, clause: str, verdict: str) -> tuple[str, ...]:
+    """The conditions of the recovery with which a clause about the ten patterns has the other verdict."""
+    turned = []
+    for condition in (str(label) for label in data.labels("recovery-conditions", "condition")):
+        found = _UNDER_CONDITIONS[clause](data, condition).verdict
+        if condition != "as chosen" and {found, verdict} == {"agrees", "differs"}:
+            turned.append(f"the recovery as chosen (with {condition} it {found})")
+    return tuple(turned)
+
+
+def _sooner(column: str, behind: str, data: Data, condition: str) -> Finding:
+    """Whether SCTP, or SACK, takes less of a time than the other, in pairs over the patterns."""
+
+    def less(ahead: str) -> Finding:
+        at = {"protocol": behind, "condition": condition}
+        what = f"{behind} less {ahead}"
+        return positive(data.compared("recovery-conditions", column, "less", {"protocol": ahead}, **at), what)
+
+    if behind == RENO:
+        return less(SACK)
+    return either({name: less(protocol) for name, protocol in RULES_OF_SCTP.items()}, "SCTP by")
+
+
+def reno_waits(data: Data, condition: str = "") -> Finding:
     """1e."""
-    timeouts = _timeouts(data, RENO)
+    timeouts = _timeouts(data, RENO, condition)
     words = f"timeouts of Reno: {min(timeouts)} to {max(timeouts)} a pattern"
     return yes(min(timeouts) >= 1, words, Value("fewest timeouts in a pattern", min(timeouts)))
 
 
-def others_do_not_wait(data: Data) -> Finding:
+def others_do_not_wait(data: Data, condition: str = "") -> Finding:
     """1f."""
 
     def judged(sctp: str) -> Finding:
-        timeouts = {protocol: _timeouts(data, protocol) for protocol in (SACK, sctp)}
+        timeouts = {protocol: _timeouts(data, protocol, condition) for protocol in (SACK, sctp)}
         waited = {protocol: sum(count > 0 for count in counts) for protocol, counts in timeouts.items()}
         words = " and ".join(
             f"{protocol} in {waited[protocol]} of {len(timeouts[protocol])} patterns" for protocol in waited
@@ -118,6 +144,17 @@ def others_do_not_wait(data: Data) -> Finding:
         return yes(not any(waited.values()), f"a timeout: {words}", *values)
 
     return either({name: judged(protocol) for name, protocol in RULES_OF_SCTP.items()}, "SCTP by")
+
+
+#: The clauses about the ten patterns, under a condition of the recovery.
+_UNDER_CONDITIONS: dict[str, Callable[[Data, str], Finding]] = {
+    "1c": partial(_sooner, "repaired_s", RENO),
+    "1d": partial(_sooner, "repaired_s", SACK),
+    "1e": reno_waits,
+    "1f": others_do_not_wait,
+    "1h": stalls,
+    "1i": partial(_sooner, "window_s", SACK),
+}
 
 
 # 2. Orders and gains
@@ -224,6 +261,24 @@ def more_where_the_wire_is_slow(data: Data, experiment: str, sctp: str) -> Findi
         return positive(difference, f"{what}, published {number(round(there, 1))}")
 
     return every([over(RENO), over(SACK)])
+
+
+@of_tcp
+def sack_gains_more_with_slow_wire(data: Data, experiment: str, _sctp: str) -> Finding:
+    """2l: beside the same of the published table."""
+    slow, fast = average(SLOW_WIRES, None), average(FAST_WIRES, None)
+    there = mean_of_published(RENO, SACK, SLOW_WIRES, None) - mean_of_published(RENO, SACK, FAST_WIRES, None)
+    difference = over_replications(gains(data, experiment, RENO, SACK), lambda g: slow(g) - fast(g))
+    what = "SACK's gain over Reno with slow wires less that with fast ones (points)"
+    return positive(difference, f"{what}, published {number(round(there, 1))}")
+
+
+@of_sctp
+def sctp_over_sack_in_the_mean(data: Data, experiment: str, sctp: str) -> Finding:
+    """2m: beside the same of the published table."""
+    there = mean_of_published(SACK, SCTP, None, None)
+    gain = over_replications(gains(data, experiment, SACK, sctp), average(None, None))
+    return positive(gain, f"gain over SACK over all pairs (%), published {number(round(there, 1))}")
 
 
 # 3. Where the bottleneck is

@@ -9,6 +9,7 @@ from dataclasses import replace
 from roamsim import statistics
 from roamsim.study.data import Data, Row
 from roamsim.study.judging import Finding, Value, every, number, positive, value_of, with_interval, within, yes
+from roamsim.study.law import exact
 
 from .cases import (
     BATCH_SIZES,
@@ -26,6 +27,46 @@ from .choices import turned_by_choices as turned_by_choices
 
 #: What the first rule of 6a asked for (chosen).
 FIRST_RULE = 3.0
+
+# 1. Arithmetic
+
+#: Octets of a segment, those of the heads above the MAC, and those that a MAC packet carries.
+SEGMENT, HEADS, PACKET = 512, 42, 29
+#: The BER of the two states as the text has them, and the ratios of subfields in error by state and factor.
+PRINTED_BER = {"good": 3e-3, "bad": 1.7e-4}
+SUBFIELD_BITS = 80
+PUBLISHED_RATIOS = {("good", 1): 0.0135, ("bad", 1): 0.2137, ("good", 10): 0.127, ("bad", 10): 0.913}
+
+
+def packets_of_a_segment(_data: Data) -> Finding:
+    """1c."""
+    packets = math.ceil((SEGMENT + HEADS) / PACKET)
+    words = f"({SEGMENT} + {HEADS}) / {PACKET} = {(SEGMENT + HEADS) / PACKET:.1f}: {packets} packets"
+    return _exact(within(exact(packets), 20, 20, "MAC packets of a segment"), words)
+
+
+def subfields_in_error(_data: Data) -> Finding:
+    """1d: each published ratio within half of its last digit."""
+    parts, words = [], []
+    for (state, factor), published in PUBLISHED_RATIOS.items():
+        ratio = 1 - (1 - factor * PRINTED_BER[state]) ** SUBFIELD_BITS
+        half_digit = 0.5 * 10 ** -len(str(published).split(".")[1])
+        what = f"{state} state, {factor} times the BER"
+        parts.append(within(exact(ratio), published - half_digit, published + half_digit, what))
+        words.append(f"{what}: {ratio:.4f}, published {published}")
+    return _exact(every(parts), "; ".join(words))
+
+
+def static_overhead(_data: Data) -> Finding:
+    """1e."""
+    share = 1 - 204.8 / 320
+    return _exact(within(exact(share), 0.30, 1 / 3, "share of the gross rate"), f"1 - 204.8 / 320 = {share:.2f}")
+
+
+def _exact(finding: Finding, words: str) -> Finding:
+    """A finding by arithmetic alone."""
+    return replace(finding, source="exact law", measured=words, brief=words, decided_by=None, replications=0)
+
 
 # 4. Recovery
 

@@ -60,7 +60,7 @@ def delay_orders(data: Data) -> list[dict[str, Any]]:
     rows = []
     for metres in DISTANCES_M:
         for ifq in IFQS:
-            found = {pair: order_of_delays(data, *pair, ifq, metres).verdict for pair in combinations(VARIANTS, 2)}
+            found = {pair: order_of_delays(data, pair, ifq, metres).verdict for pair in combinations(VARIANTS, 2)}
             named = {
                 verdict: [f"{NAMES[a]}-{NAMES[b]}" for (a, b), v in found.items() if v == verdict]
                 for verdict in ("agrees", "differs", "not decidable")

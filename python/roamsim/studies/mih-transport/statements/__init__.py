@@ -14,6 +14,9 @@ from .congestion import (
     request_overhead_peaks_near_token_rate,
     requests_succeed_less,
     requests_turn_no_later,
+    tcp_has_less_overhead,
+    tcp_load_saturates,
+    tcp_queues_beyond_the_link,
 )
 from .round_trip import (
     acknowledgement_costs_no_delay_without_loss,
@@ -90,7 +93,10 @@ __all__ = [
     "segments_rise_and_fall",
     "tcp_delay_steep",
     "tcp_delivers_at_any_round_trip",
+    "tcp_has_less_overhead",
     "tcp_indications_always",
+    "tcp_load_saturates",
+    "tcp_queues_beyond_the_link",
     "tcp_requests_below",
     "tends_to_four_and_a_half",
     "throughput_falls_from_its_peak",

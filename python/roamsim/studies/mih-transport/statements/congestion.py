@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -65,9 +65,12 @@ def _onset(data: Data, kind: str, size: int, transport: str, suffix: str) -> dic
 
     Where that happens at no load, twice the highest load stands for it.
     """
+    return _onset_of(data.rows(_experiment(transport, suffix), kind=kind, size_bytes=size, transport=transport))
+
+
+def _onset_of(rows: Sequence[Row]) -> dict[int, float]:
     onset: dict[int, float] = {}
     start_s: dict[int, float] = {}
-    rows = data.rows(_experiment(transport, suffix), kind=kind, size_bytes=size, transport=transport)
     for row in sorted(rows, key=lambda row: row["offered_kbps"]):
         delay_s = math.inf if row["mean_delay_s"] is None else row["mean_delay_s"]
         first_s = start_s.setdefault(row["replication"], delay_s)
@@ -293,6 +296,60 @@ def overhead_at_low_load(data: Data) -> Finding:
                 parts.append(
                     within(value, packets - 0.01, packets + 0.01, f"{transport}, {size} B at 50 kb/s: overhead")
                 )
+        return every(parts)
+
+    return beside_slow(data, measure)
+
+
+#: TCP, with Nagle's algorithm off and on, by the experiment that has it.
+NAGLE = {"off": "congestion", "on": "congestion-nagle"}
+
+
+def tcp_queues_beyond_the_link(data: Data) -> Finding:
+    """8t."""
+
+    def measure(experiment: str) -> Finding:
+        parts = []
+        for size in SIZES:
+            onset = _onset_of(data.rows(experiment, kind="indication", size_bytes=size, transport="TCP"))
+            parts.append(within(paired(float, onset), 900, 1100, f"{size} B, onset over TCP (kb/s)"))
+        return every(parts)
+
+    return either({name: measure(experiment) for name, experiment in NAGLE.items()}, "Nagle")
+
+
+def tcp_load_saturates(data: Data) -> Finding:
+    """8u."""
+
+    def measure(experiment: str) -> Finding:
+        parts = []
+        for size in SIZES:
+            at: dict[str, Any] = {"kind": "indication", "size_bytes": size, "transport": "TCP", "offered_kbps": 1500}
+            load = data.estimate(experiment, "origin_load_bps", **at).scaled(1e-3)
+            parts.append(within(load, 900, 1100, f"{size} B at 1500 kb/s, load of the MN (kb/s)"))
+        return every(parts)
+
+    return either({name: measure(experiment) for name, experiment in NAGLE.items()}, "Nagle")
+
+
+def tcp_has_less_overhead(data: Data) -> Finding:
+    """8v."""
+
+    def measure(suffix: str) -> Finding:
+        return either({name: less(suffix, experiment) for name, experiment in NAGLE.items()}, "Nagle")
+
+    def less(suffix: str, experiment: str) -> Finding:
+        parts = []
+        for size in SIZES:
+            at: dict[str, Any] = {"kind": "indication", "size_bytes": size, "offered_kbps": 500}
+            for column, what, scale in (
+                ("overhead", "MIH packets a message", 1.0),
+                ("load_bps", "load of both ends (kb/s)", 1e-3),
+            ):
+                udp = data.by_replication(_experiment(FREE, suffix), column, transport=FREE, **at)
+                tcp = data.by_replication(experiment, column, transport="TCP", **at)
+                more = paired(lambda a, b: b - a, tcp, udp).scaled(scale)
+                parts.append(positive(more, f"{size} B at 500 kb/s: {what} over UDP less over TCP"))
         return every(parts)
 
     return beside_slow(data, measure)

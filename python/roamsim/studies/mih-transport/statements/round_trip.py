@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -14,7 +15,7 @@ from roamsim.study.judging import Finding, Value, either, every, follows, number
 from roamsim.study.law import by_law, exact, exact_curve
 from roamsim.theory.mih_udp import Timing, Validity, request_success, unacknowledged_success
 
-from ..study import rtt_ack
+from ..study import rtt_ack, rtt_plain
 from .vocabulary import KINDS, POLICIES
 
 
@@ -256,6 +257,13 @@ def acknowledgement_gains_nothing_when_late(data: Data) -> Finding:
             law = _law(data, "success_rate", (0.5,), validity=policy, **at)[0.5].mean
             law -= unacknowledged_success(percent / 100, "request")
             parts.append(by_law(within(gained, -0.01, 0.01, what), within(exact(law), -0.01, 0.01, what)))
+            acked_s = _of_regime(data, "rtt-ack", "mean_delay_s", THIRD, validity=policy, **at)
+            plain_s = _of_regime(data, "rtt-plain", "mean_delay_s", THIRD, transport="UDP", **at)
+            longer = paired(lambda a, b: b / a, plain_s, acked_s)
+            what = f"p = {percent} %, delay with MIH ACK over that without"
+            law = _law(data, "mean_delay_s", (0.5,), validity=policy, **at)[0.5].mean
+            law /= rtt_plain({"rtt": 0.5, "transport": "UDP", **at}, "mean_delay_s", data) or math.nan
+            parts.append(by_law(within(longer, 0.99, 1.01, what), within(exact(law), 0.99, 1.01, what)))
         readings[policy] = every(parts)
     return either(readings, "policy")
 

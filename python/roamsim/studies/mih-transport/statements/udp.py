@@ -10,6 +10,7 @@ from roamsim.study.judging import Finding, Value, either, every, follows, number
 from roamsim.study.law import by_law, exact, exact_curve
 from roamsim.theory.mih_udp import Timing, expected_copies, indication_delay_s, indication_success
 
+from ..study import ROUND_TWO_TIMEOUT_S, rtt_ack
 from .vocabulary import FAST, PUBLISHED_LOSS, SLOW, UDP, peak
 
 
@@ -62,9 +63,29 @@ def printed_delay_sum(data: Data) -> Finding:
         )
         return by_law(runs, exactly)
 
+    def over_round_trips(percent: int, divided: bool) -> Finding:
+        at: dict[str, Any] = {"kind": "indication", "validity": "acked"}
+        none, lossy = (data.curve("rtt-ack", "mean_delay_s", "rtt", loss_percent=loss, **at) for loss in (0, percent))
+        p = percent / 100
+
+        def sum_at(rtt_s: float) -> float:
+            half_s = none[rtt_s].mean
+            printed_s = sum((half_s + n * ROUND_TWO_TIMEOUT_S) * p**n * (1 - p) for n in range(3))
+            return float(printed_s / (1 - p**3 if divided else 1))
+
+        law = {rtt: rtt_ack({"rtt": rtt, "loss_percent": percent, **at}, "mean_delay_s", data) for rtt in lossy}
+        tolerance = 0.02 * (min(none.values(), key=lambda e: e.mean).mean + ROUND_TWO_TIMEOUT_S)
+        what = f"over the RTT, p = {percent} %"
+        return by_law(*(follows(one, sum_at, tolerance, what) for one in (lossy, exact_curve(law))))
+
     return either(
         {
-            name: every([judged(ack, timeout_s, divided) for ack, timeout_s in ((FAST, 0.1), (SLOW, 0.3))])
+            name: every(
+                [
+                    *(judged(ack, timeout_s, divided) for ack, timeout_s in ((FAST, 0.1), (SLOW, 0.3))),
+                    *(over_round_trips(percent, divided) for percent in (10, 20)),
+                ]
+            )
             for name, divided in (("as printed", False), ("divided by 1 - p^3", True))
         },
         "the sum",
