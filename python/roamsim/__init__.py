@@ -14,7 +14,16 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from roamsim._roamsim import CongestionControl, RunFailed, Sample, Scenario, ScenarioError, version
+from roamsim._roamsim import (
+    CongestionControl,
+    InterfaceState,
+    RunFailed,
+    Sample,
+    Scenario,
+    ScenarioError,
+    SelectionPolicy,
+    version,
+)
 from roamsim.errors import CheckFailed, UsageError
 
 if TYPE_CHECKING:
@@ -46,12 +55,14 @@ __all__ = [
     "CheckFailed",
     "Comparison",
     "CongestionControl",
+    "InterfaceState",
     "Optimum",
     "Result",
     "RunFailed",
     "Sample",
     "Scenario",
     "ScenarioError",
+    "SelectionPolicy",
     "Sensitivity",
     "SweepResult",
     "UsageError",

@@ -11,11 +11,13 @@ from typing_extensions import disjoint_base
 __all__ = [
     "Batch",
     "CongestionControl",
+    "InterfaceState",
     "Result",
     "RunFailed",
     "Sample",
     "Scenario",
     "ScenarioError",
+    "SelectionPolicy",
     "Table",
     "World",
     "build",
@@ -23,6 +25,7 @@ __all__ = [
     "limit_memory",
     "memory_bytes",
     "register_congestion_control",
+    "register_selection_policy",
     "run",
     "schema",
     "tcp_stack_exceptions",
@@ -154,6 +157,54 @@ class Sample:
     @property
     def repairing(self) -> bool:
         """Of a timeout: a loss was being repaired."""
+
+def register_selection_policy(name: str, class_: type[SelectionPolicy], file: str) -> None:
+    """Keeps a class under the name that stands for it in scenarios; `file` is what its tracebacks call its file."""
+
+class SelectionPolicy:
+    """A policy of a selection, to be subclassed; each node that selects by it has an instance.
+
+    An exception ends the run.
+    """
+
+    def __new__(cls) -> Self: ...
+    def select(self, now_s: float, interfaces: list[InterfaceState]) -> str | None:
+        """The name of the interface that is preferred now, which is up; `None`: the selected one stays.
+
+        Called at each link event of the node's interfaces, and at the end of a dwell time.
+        """
+
+@final
+class InterfaceState:
+    """An interface of a node that selects, as it is now."""
+
+    @property
+    def name(self) -> str:
+        """Its link or cell."""
+    @property
+    def technology(self) -> str:
+        """The section of the scenario that it is in: `link`, `wifi`, `cell`, `wimax` or `dect`."""
+    @property
+    def up(self) -> bool:
+        """Whether it is up."""
+    @property
+    def selected(self) -> bool:
+        """Whether it is the selected one."""
+    @property
+    def since_s(self) -> float:
+        """When it came up or went down, in seconds of simulated time."""
+    @property
+    def signal_dbm(self) -> float | None:
+        """Its signal as it was reported last; `None` without a report."""
+    @property
+    def going_down(self) -> bool:
+        """Whether its link has announced its end."""
+    @property
+    def rate_bps(self) -> int | None:
+        """Its nominal rate to the node: of a series the highest, of a trace the mean; `None` if it adapts."""
+    @property
+    def cost_per_mb(self) -> float | None:
+        """Its price in `prices`; `None` without one."""
 
 @final
 class Scenario:

@@ -103,6 +103,7 @@ __all__ = [
     "Initiator",
     "Instant",
     "InterfaceAddress",
+    "InterfacePower",
     "InterfaceSelection",
     "IpVersion",
     "Length",
@@ -117,6 +118,8 @@ __all__ = [
     "LinkEventName",
     "LinkRate",
     "LinkRateTable",
+    "LinkSignal",
+    "LinkSignalTable",
     "LinkThreshold",
     "ListLoss",
     "ListWifiLoss",
@@ -190,6 +193,7 @@ __all__ = [
     "ServingNetwork",
     "SetdestMotion",
     "Shadowing",
+    "SignalStep",
     "Signalling",
     "SignallingKind",
     "SinrWifiReception",
@@ -655,6 +659,9 @@ class Link(Table):
         duplicate: Packets that arrive twice at the same instant: a probability for both directions, or a table for
             each. Left out: none.
         outages: Times in which the link is cut: packets on it or arriving at it are lost. Left out: none.
+        signal: The signal of a radio link, which the policies of a `[[selection]]` compare: one for both
+            directions, or a table for each. Each change is a Link_Parameters_Report of IEEE 802.21. It changes
+            neither rate nor loss. Left out: none.
         count: The number of copies: `{i}` in the `name` and other strings becomes 0, 1 and so on. Default: with
             `{i}`, as many as the copies that it refers to; else one.
     """
@@ -669,6 +676,7 @@ class Link(Table):
     loss: Loss | Sequence[Loss] | None = None
     duplicate: Duplicate | Sequence[Duplicate] | None = None
     outages: Sequence[Outage] | None = None
+    signal: LinkSignal | Sequence[LinkSignal] | None = None
     count: int | None = None
 
 
@@ -1114,6 +1122,43 @@ class Outage(Table):
 
     start: Instant
     duration: Duration
+
+
+@dataclass(kw_only=True, slots=True, repr=False)
+class LinkSignalTable(Table):
+    """The strength of the signal that a direction is received with, in dBm: a plain value, or a table.
+
+    Attributes:
+        constant: The signal, or the one before the first step.
+        from_: The node that sends in this direction; the other node hears it. Left out: both directions.
+        steps: When each signal begins, in order of time.
+        file: A file of steps: a time in seconds and a signal in dBm a line. The first line holds from the
+            beginning.
+        content: The steps, in place of `file`.
+        period: The steps begin again after this time. Left out: the last one stays.
+    """
+
+    constant: Power | None = None
+    from_: str | None = None
+    steps: Sequence[SignalStep] | None = None
+    file: str | None = None
+    content: str | None = None
+    period: Duration | None = None
+
+
+@dataclass(kw_only=True, slots=True, repr=False)
+class SignalStep(Table):
+    """A step of a signal.
+
+    Attributes:
+        at: When it begins. Either this or `on`.
+        on: The link event that begins it, each time, until the next step. Either this or `at`.
+        signal: The signal.
+    """
+
+    at: Instant | None = None
+    on: LinkEvent | None = None
+    signal: Power
 
 
 @dataclass(kw_only=True, slots=True, repr=False)
@@ -2610,6 +2655,7 @@ class InterfaceSelection(Table):
         ping_pong_time: A switch back within less than this time counts as ping-pong. Default: the minimum time of
             stay that 3GPP TR 36.839 recommends. Without it: "1s".
         prices: Prices of interfaces, which `cheapest` compares and results add up. Default: none has a price.
+        power: The power of interfaces' radios; the table `energy` has what they draw. Default: none is counted.
         count: The number of copies: `{i}` in the `name` and other strings becomes 0, 1 and so on. Default: with
             `{i}`, as many as the copies that it refers to; else one.
     """
@@ -2626,6 +2672,7 @@ class InterfaceSelection(Table):
     hysteresis_db: float | None = None
     ping_pong_time: Duration | None = None
     prices: Sequence[Price] | None = None
+    power: Sequence[InterfacePower] | None = None
     count: int | None = None
 
 
@@ -2643,6 +2690,23 @@ class Price(Table):
 
 
 @dataclass(kw_only=True, slots=True, repr=False)
+class InterfacePower(Table):
+    """The power of an interface's radio. No value has a default, because radios differ.
+
+    Attributes:
+        access: The link or cell.
+        up_w: Watts while it is up and not selected.
+        selected_w: Watts while it is up and selected.
+        j_per_mb: Joules per 10^6 bytes of IP packets sent over it, either way, on top of that.
+    """
+
+    access: str
+    up_w: float
+    selected_w: float
+    j_per_mb: float
+
+
+@dataclass(kw_only=True, slots=True, repr=False)
 class Flow(Table):
     """A `[[flow]]`: an application between two nodes, one way or both, with its own transport connection.
 
@@ -2655,6 +2719,9 @@ class Flow(Table):
         dscp: The packets' DSCP. Both ends mark all that they send, acknowledgements included. Default: best effort
             (RFC 2474 section 4.1). Without it: 0.
         application: The application that generates the data.
+        policy: Links and cells that this flow prefers, first ones first, by name or technology. The flow uses no
+            others; the rules and the scheme are those of its node's `[[selection]]`. Left out: it goes where its
+            node selects.
         bidirectional: Whether both ends generate data over one connection; results have a row for each direction.
             Default: no. `request_response` has two directions by itself. Without it: false.
         reader: How `to` reads, over TCP. Left out: at once, so that the receive window never closes.
@@ -2671,6 +2738,7 @@ class Flow(Table):
     transport: Transport
     dscp: Dscp | None = None
     application: Application
+    policy: list[str] | tuple[str, ...] | None = None
     bidirectional: bool | None = None
     reader: Reader | None = None
     reverse_reader: Reader | None = None
@@ -3772,6 +3840,9 @@ Loss = BernoulliLoss | GilbertElliottLoss | SeriesLoss | ListLoss
 #: Each packet that is not lost arrives twice with a probability, independently.
 Duplicate = Probability | DuplicateTable
 
+#: The strength of the signal that a direction is received with, in dBm: a plain value, or a table.
+LinkSignal = Power | LinkSignalTable
+
 #: A physical layer of IEEE 802.11.
 #: "802.11b": High-rate direct sequence at 2.4 GHz (IEEE 802.11-2007 clause 18).
 #: "802.11g": OFDM at 2.4 GHz (IEEE 802.11-2007 clause 19), without stations of 802.11b in the cell.
@@ -3939,11 +4010,11 @@ ReplayProtection = Literal["timestamps", "nonces"]
 #: "eager": When it newly hears any other agent (eager cell switching: Perkins, Mobile IP, 1998; ns-2).
 MoveDetection = Literal["lifetime", "prefix", "eager"]
 
-#: By what a node selects an interface among those that are up.
+#: The rule by which a node selects an interface among those that are up.
 #: "preference": The first in `prefer`. Of one technology, the selected one stays; else the stronger signal decides.
 #: "strongest": The strongest signal. Links without a signal are selected if nothing else is up.
 #: "cheapest": The lowest price; of equals the selected one stays, else the first in `prefer`.
-SelectionPolicy = Literal["preference", "strongest", "cheapest"]
+SelectionPolicy = Literal["preference", "strongest", "cheapest"] | str
 
 #: How flows move to the selected interface.
 #: "none": Nothing: a connection keeps the address at which it began, and stalls while that interface is down.

@@ -96,7 +96,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Crew {
     /// Begins the runs on so many threads. `had_bytes` is the memory that the process has before.
     pub(crate) fn begin(jobs: Vec<Job>, threads: usize, had_bytes: u64) -> Crew {
-        let calls_python = jobs.iter().any(|job| !job.scenario.laws().is_empty());
+        let calls_python = jobs.iter().any(|job| job.scenario.calls_programs());
         let shared = Arc::new(Shared {
             calls_python,
             watches: Mutex::new(jobs.iter().map(|_| None).collect()),
@@ -204,6 +204,7 @@ impl Shared {
         let laws = Laws::new(&watch);
         let options = Options {
             laws: laws.makers(&job.scenario),
+            policies: laws.choosers(&job.scenario),
             seed: job.seed,
             replication: job.replication,
             trace: job.trace,

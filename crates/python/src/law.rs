@@ -235,12 +235,12 @@ impl Laws {
         self.0.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn has_failed(&self) -> bool {
+    pub(crate) fn has_failed(&self) -> bool {
         self.0.failed.load(Ordering::Relaxed)
     }
 
     /// Stops the run; the first error is told.
-    fn fail(&self, text: String) {
+    pub(crate) fn fail(&self, text: String) {
         self.0.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(text);
         self.0.failed.store(true, Ordering::Relaxed);
         self.0.watch.stop();
@@ -364,7 +364,7 @@ impl fmt::Debug for InPython {
 }
 
 /// An error in a sentence: where in the user's file, and what.
-fn described(py: Python<'_>, error: &PyErr, file: &str, place: &str) -> String {
+pub(crate) fn described(py: Python<'_>, error: &PyErr, file: &str, place: &str) -> String {
     let kind = error.get_type(py).name().map_or_else(|_| "an error".to_owned(), |name| name.to_string());
     let what = match error.value(py).str().map(|text| text.to_string()) {
         Ok(text) if !text.is_empty() => format!("{kind}: {text}"),

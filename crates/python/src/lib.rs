@@ -7,6 +7,7 @@ mod column;
 mod crew;
 mod law;
 mod memory;
+mod policy;
 mod result;
 mod scenario;
 mod table;
@@ -88,6 +89,9 @@ fn _roamsim(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<law::CongestionControl>()?;
     module.add_class::<law::Sample>()?;
     module.add_function(wrap_pyfunction!(law::register_congestion_control, module)?)?;
+    module.add_class::<policy::SelectionPolicy>()?;
+    module.add_class::<policy::InterfaceState>()?;
+    module.add_function(wrap_pyfunction!(policy::register_selection_policy, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(build, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;

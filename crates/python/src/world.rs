@@ -114,7 +114,7 @@ impl World {
         let scenario = Arc::clone(&scenario.scenario);
         let watch = Arc::default();
         let laws = Laws::new(&watch);
-        let laws_of_run = laws.makers(&scenario);
+        let (laws_of_run, policies) = (laws.makers(&scenario), laws.choosers(&scenario));
         let options = Options {
             seed,
             replication,
@@ -123,6 +123,7 @@ impl World {
             captured,
             series,
             laws: laws_of_run,
+            policies,
             watch,
             ..Options::default()
         };

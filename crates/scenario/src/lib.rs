@@ -6,6 +6,7 @@ mod build;
 mod builder;
 mod decode;
 mod diagnostics;
+mod digested;
 pub mod distribution;
 pub mod dscp;
 pub mod estimate;

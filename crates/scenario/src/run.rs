@@ -16,6 +16,7 @@ use roamsim_network::World;
 use roamsim_network::capture::Capture;
 use roamsim_network::network::ConservationViolation;
 use roamsim_network::recorder::Recorder;
+use roamsim_network::selection::given::ChooserMaker;
 use roamsim_network::socket::endpoint::LogFile;
 use roamsim_network::topology::{NodeId, Topology};
 pub use roamsim_network::trace::Trace;
@@ -70,6 +71,8 @@ pub struct Options {
     pub rows_at_once: Option<usize>,
     /// The congestion controls that the scenario has from outside ([`Scenario::laws`]), by name.
     pub laws: BTreeMap<String, LawMaker>,
+    /// The policies of selections that it has from outside ([`Scenario::policies`]), by name.
+    pub policies: BTreeMap<String, ChooserMaker>,
     /// By which others see how far the run is, and stop it.
     pub watch: Arc<Watch>,
 }
@@ -102,6 +105,8 @@ pub enum RunError {
     Stopped(Reached),
     /// A congestion control of this name was not handed to it.
     UnknownLaw(String),
+    /// A policy of this name was not handed to it.
+    UnknownPolicy(String),
 }
 
 /// How far a run came that was stopped.
@@ -155,6 +160,11 @@ impl fmt::Display for RunError {
                 "the class of congestion_control = {name:?} is not loaded, because a scenario alone runs no program: \
                  name its file on the command line, --set flow.NAME.transport.congestion_control=FILE.py:CLASS"
             ),
+            RunError::UnknownPolicy(name) => write!(
+                f,
+                "the class of policy = {name:?} is not loaded, because a scenario alone runs no program: \
+                 name its file on the command line, --set selection.NAME.policy=FILE.py:CLASS"
+            ),
         }
     }
 }
@@ -186,10 +196,14 @@ pub fn prepare<S: Deref<Target = Scenario>>(scenario: S, options: Options) -> Re
         series,
         rows_at_once,
         laws,
+        policies,
         watch,
     } = options;
     if let Some(name) = scenario.laws().into_iter().find(|name| !laws.contains_key(*name)) {
         return Err(RunError::UnknownLaw(name.to_owned()));
+    }
+    if let Some(name) = scenario.policies().into_iter().find(|name| !policies.contains_key(*name)) {
+        return Err(RunError::UnknownPolicy(name.to_owned()));
     }
     let recorder = |topology: &Topology, ip| {
         if trace == Trace::default() && !fingerprints && capture.is_none() {
@@ -206,7 +220,7 @@ pub fn prepare<S: Deref<Target = Scenario>>(scenario: S, options: Options) -> Re
         recorder.addresses = Arc::clone(topology.ip());
         Ok(Some(Box::new(recorder)))
     };
-    let mut world = build::world(&scenario, seed, replication, recorder, laws, &watch).map_err(
+    let mut world = build::world(&scenario, seed, replication, recorder, (laws, policies), &watch).map_err(
         |unbuilt| match unbuilt {
             Unbuilt::Capture(error) => RunError::Capture(error),
             Unbuilt::Stopped => RunError::Stopped(Reached::default()),

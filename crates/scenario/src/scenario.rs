@@ -188,6 +188,18 @@ impl Scenario {
         all.filter_map(Transport::law).collect()
     }
 
+    /// The policies from outside by which its nodes select, by name: [`Options::policies`] must hold them.
+    ///
+    /// [`Options::policies`]: crate::run::Options::policies
+    pub fn policies(&self) -> BTreeSet<&str> {
+        self.selections.iter().filter_map(|entry| entry.policy.class()).collect()
+    }
+
+    /// Whether a program of the user takes part in its runs.
+    pub fn calls_programs(&self) -> bool {
+        !self.laws().is_empty() || !self.policies().is_empty()
+    }
+
     /// The handover schemes of its stations.
     pub(crate) fn schemes(&self) -> Schemes<'_> {
         Schemes::new(

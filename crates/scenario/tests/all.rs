@@ -38,6 +38,8 @@ mod routes;
 mod sctp;
 mod segments;
 mod selection;
+mod selection_flows;
+mod selection_radios;
 mod semantics;
 mod series;
 mod sharing;

@@ -352,6 +352,8 @@ reports! {
     a_rule_for_the_primary_address: "name = \"phone\"\n" => "name = \"phone\"\nchange_primary_at = \"up\"\n";
     a_scheme_beside_dynamic_addresses: "protocol = \"udp\"" => "protocol = \"sctp\", dynamic_addresses = true";
     a_selection_beside_programs: "name = \"server\"\n" => "name = \"server\"\nexternal = true\n";
+    a_policy_that_is_misspelt: "policy = \"preference\"" => "policy = \"preferense\"";
+    a_policy_in_a_file: "policy = \"preference\"" => "policy = \"mine.py:Mine\"";
     the_strongest_of_distances: "policy = \"preference\"" => "policy = \"strongest\"";
     the_cheapest_without_prices: "policy = \"preference\"" => "policy = \"cheapest\"";
     a_threshold_without_signals: "scheme = \"redirect\"" => "scheme = \"redirect\"\nthreshold = \"-75dBm\"";

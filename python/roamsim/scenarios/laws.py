@@ -1,4 +1,4 @@
-"""Congestion controls of the user: classes in Python, named on the command line or given to the API.
+"""Congestion controls and policies of the user: classes in Python, named on the command line or given to the API.
 
 In a scenario `CLASS@DIGEST` stands for a class, with a digest of the text of its file. So results are filed under its
 source. Nothing here reads a scenario or a folder of results: only the user names a file that is run.
@@ -9,19 +9,51 @@ from __future__ import annotations
 import hashlib
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from importlib.util import decode_source
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from roamsim._roamsim import CongestionControl, register_congestion_control
+from roamsim._roamsim import (
+    CongestionControl,
+    SelectionPolicy,
+    register_congestion_control,
+    register_selection_policy,
+)
 from roamsim.errors import UsageError
 from roamsim.files import NoRegularFile, read_whole
 
-#: Methods that a class must have.
-METHODS = ("on_ack", "on_loss", "on_ecn", "on_timeout")
+
+@dataclass(frozen=True)
+class Kind:
+    """What a class may be.
+
+    Attributes:
+        base: what it is a subclass of.
+        named: what it is, in words.
+        all: several of them.
+        methods: those that it must have.
+        register: keeps it under a name.
+    """
+
+    base: type
+    named: str
+    all: str
+    methods: tuple[str, ...]
+    register: Callable[[str, type, str], None]
+
+
+CONTROL = Kind(
+    CongestionControl,
+    "congestion control",
+    "congestion controls",
+    ("on_ack", "on_loss", "on_ecn", "on_timeout"),
+    register_congestion_control,
+)
+POLICY = Kind(SelectionPolicy, "policy of a selection", "policies", ("select",), register_selection_policy)
 
 #: Hexadecimal digits of the digest in a name (chosen: 128 bits).
 DIGITS = 32
@@ -37,16 +69,24 @@ def named(path: str, value: Any) -> Any:
     """A value for a path of a scenario, with the name of a class in place of the class or of `FILE.py:CLASS`.
 
     Raises:
-        UsageError: there is no such class, or it is no congestion control.
+        UsageError: there is no such class, or it is none of what the key takes.
     """
     if isinstance(value, type):
-        return _of_class(path, value)
-    if isinstance(value, str) and path.endswith("congestion_control") and ".py:" in value:
-        return _of_file(path, value.strip().strip("\"'"))
+        return _of_class(path, value, _kind(path) or CONTROL)
+    kind = _kind(path)
+    if isinstance(value, str) and kind and ".py:" in value:
+        return _of_file(path, value.strip().strip("\"'"), kind)
     return value
 
 
-def _of_file(path: str, value: str) -> str:
+def _kind(path: str) -> Kind | None:
+    """What a class at this path must be."""
+    if path.endswith("congestion_control"):
+        return CONTROL
+    return POLICY if path.startswith("selection.") and path.endswith(".policy") else None
+
+
+def _of_file(path: str, value: str, kind: Kind) -> str:
     file, _, name = value.rpartition(":")
     try:
         text = decode_source(read_whole(file))
@@ -58,10 +98,10 @@ def _of_file(path: str, value: str) -> str:
     module = _modules.get((file, text)) or _run(path, file, text)
     law = getattr(module, name, None)
     if not isinstance(law, type):
-        classes = [key for key, entry in vars(module).items() if _is_law(entry)]
-        there = f"its congestion controls: {', '.join(classes)}" if classes else "it has no congestion control"
+        classes = [key for key, entry in vars(module).items() if _is(kind, entry)]
+        there = f"its {kind.all}: {', '.join(classes)}" if classes else f"it has no {kind.named}"
         raise UsageError(f"{path}: {file} has no class {name!r}; {there}")
-    return _registered(path, law, file, text)
+    return _registered(path, law, (file, text), kind)
 
 
 def _run(path: str, file: str, text: str) -> ModuleType:
@@ -83,7 +123,7 @@ def _run(path: str, file: str, text: str) -> ModuleType:
     return module
 
 
-def _of_class(path: str, law: type) -> str:
+def _of_class(path: str, law: type, kind: Kind) -> str:
     import inspect
 
     module = sys.modules.get(law.__module__)
@@ -108,7 +148,7 @@ def _of_class(path: str, law: type) -> str:
             f"{path}: {file} has changed since its class {law.__name__} was imported, and results are filed under "
             "the file; import it again"
         )
-    return _registered(path, law, file, text)
+    return _registered(path, law, (file, text), kind)
 
 
 def _is_made_from(law: type, text: str, file: str) -> bool:
@@ -137,23 +177,23 @@ def _body(code: CodeType) -> tuple[Any, ...]:
     return code.co_name, code.co_code, constants, code.co_names, code.co_varnames
 
 
-def _registered(path: str, law: type, file: str, text: str) -> str:
-    name = law.__name__
-    if not _is_law(law):
+def _registered(path: str, law: type, source: tuple[str, str], kind: Kind) -> str:
+    name, (file, text) = law.__name__, source
+    if not _is(kind, law):
         raise UsageError(
-            f"{path}: {name} of {file} is not a congestion control; write class {name}(roamsim.CongestionControl)"
+            f"{path}: {name} of {file} is not a {kind.named}; write class {name}(roamsim.{kind.base.__name__})"
         )
-    missing = [method for method in METHODS if getattr(law, method) is getattr(CongestionControl, method)]
+    missing = [method for method in kind.methods if getattr(law, method) is getattr(kind.base, method)]
     if missing:
         raise UsageError(
-            f"{path}: {name} of {file} has no {' and no '.join(missing)}; a congestion control has "
-            f"{', '.join(METHODS[:-1])} and {METHODS[-1]}"
+            f"{path}: {name} of {file} has no {' and no '.join(missing)}; a {kind.named} has "
+            f"{' and '.join(filter(None, [', '.join(kind.methods[:-1]), kind.methods[-1]]))}"
         )
-    if not hasattr(law, "__deepcopy__"):
+    if kind is CONTROL and not hasattr(law, "__deepcopy__"):
         law.__deepcopy__ = _copied  # type: ignore[attr-defined]
     _texts[law] = text
     registered = f"{name}@{_digest(text)}"
-    register_congestion_control(registered, law, file)
+    kind.register(registered, law, file)
     return registered
 
 
@@ -168,8 +208,8 @@ def _copied(law: CongestionControl, memo: dict[int, Any]) -> CongestionControl:
     return made
 
 
-def _is_law(entry: object) -> bool:
-    return isinstance(entry, type) and issubclass(entry, CongestionControl) and entry is not CongestionControl
+def _is(kind: Kind, entry: object) -> bool:
+    return isinstance(entry, type) and issubclass(entry, kind.base) and entry is not kind.base
 
 
 def _digest(text: str) -> str:

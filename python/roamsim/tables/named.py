@@ -103,8 +103,8 @@ class Named:
 
     @property
     def selection(self) -> polars.DataFrame:
-        """One row per node that selects one of its interfaces, over the whole run; only where there is a
-        [[selection]].
+        """One row per node that selects one of its interfaces, then one per flow with a policy of its own, over
+        the whole run; only where there is a [[selection]].
         """
         return self._named("selection")
 
@@ -112,6 +112,13 @@ class Named:
     def interfaces(self) -> polars.DataFrame:
         """One row per interface that a [[selection]] may select, over the whole run."""
         return self._named("interfaces")
+
+    @property
+    def energy(self) -> polars.DataFrame:
+        """One row per interface of a [[selection]] whose radio has a `power`: the energy that it draws over the
+        whole run. Only where one has.
+        """
+        return self._named("energy")
 
     @property
     def switches(self) -> polars.DataFrame:

@@ -20,13 +20,14 @@ __all__ = ["outcome", "report"]
 #: Nodes that the first screen names (chosen: a line each).
 MOST_NODES = 3
 
-#: What a report says of nodes and of their interfaces.
+#: What a report says of nodes, of their interfaces, and of their radios.
 NODES = ("switches", "ping_pongs", "without_s", "cost")
+ENERGY = ("up_j", "selected_j", "traffic_j", "energy_j")
 INTERFACES = ("selections", "selected_s", "up_s", "sent_bytes", "received_bytes", "cost")
 
 
 def outcome(results: Results) -> list[str]:
-    """Switches of the first nodes, and their shares of time on each interface."""
+    """Switches of the first nodes and of flows with policies, and shares of time on each interface."""
     if "selection" not in results:
         return []
     said = []
@@ -42,9 +43,11 @@ def outcome(results: Results) -> list[str]:
             for one in times.sort("selected_s", descending=True).to_dicts()
             if one["selected_s"] and whole
         ]
+        who = row["node"] if times.height else f"Flow {row['name']} of {row['node']}"
         back = f", {plain(row['ping_pongs'])} of them ping-pong" if row["ping_pongs"] else ""
         switches = f"{plain(row['switches'])} time{'' if row['switches'] == 1 else 's'}"
-        said.append(f"{row['node']} switched its interface {switches}{back}. It was {listed(shares)} of the time.")
+        stays = f" It was {listed(shares)} of the time." if shares else ""
+        said.append(f"{who} switched its interface {switches}{back}.{stays}")
     return said
 
 
@@ -57,6 +60,8 @@ def report(page: Report, results: Results) -> None:
     counted = "counts of the run" if alone else MEANS
     page.table(summary(results, "selection", NODES), f"selection: {counted}")
     page.table(summary(results, "interfaces", INTERFACES), f"interfaces: {counted}")
+    if results.height("energy"):
+        page.table(summary(results, "energy", ENERGY), f"energy: {counted}")
     if alone and results.height("switches"):
         switches = results["switches"].drop(RUN_COLUMNS, strict=False)
         page.table(worded("switches", switches), "switches: one row each")

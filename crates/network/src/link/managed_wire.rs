@@ -1,5 +1,6 @@
 //! One direction of a point-to-point link, as [`Wire`](super::wired::Wire), whose queue is under any
-//! discipline, whose rate or delay changes, that delivers packets twice, or that is switched off and on.
+//! discipline, whose rate or delay changes, that delivers packets twice, that is switched off and on, or
+//! whose sender hears a signal from the other end.
 //!
 //! Who is next, and who is dropped, is decided when the transmitter is free, so that a packet that waits
 //! costs an event more. At a constant rate and delay, under drop-tail, it does what a wire does; a test holds
@@ -8,9 +9,10 @@
 use super::delay::Delay;
 use super::outages::{Outage, Outages};
 use super::pace::Pace;
+use super::series::Series;
 use super::{Attachment, Carrier, Link, LinkStats, Receptions, Sender};
 use crate::drops::{DropReason, Dropped};
-use crate::link::indication::Indication;
+use crate::link::indication::{Indication, LinkEvent, Quality};
 use crate::link::loss::Loss;
 use crate::packet::Packet;
 use crate::queue::{AnyDiscipline, Queue};
@@ -39,6 +41,16 @@ pub struct ManagedWireConfig {
     pub loss: Option<Loss>,
     /// The probability that a packet arrives twice, and what draws it.
     pub duplicate: Option<(f64, Stream)>,
+    /// The strength of the signal that the sender hears, in dBm.
+    pub signal_dbm: Option<Series<f64>>,
+}
+
+/// A signal, which is reported when it changes.
+#[derive(Debug)]
+struct Signal {
+    series_dbm: Series<f64>,
+    /// When it is reported next; never, if it changes no more.
+    next: Time,
 }
 
 /// What changes on a path when something happens elsewhere.
@@ -55,6 +67,8 @@ pub enum Change {
         /// What it is from now on.
         probability: f64,
     },
+    /// The strength of the signal that the sender hears, in dBm.
+    SignalDbm(f64),
 }
 
 /// One direction of a point-to-point link, from attachment 0 to attachment 1.
@@ -66,6 +80,7 @@ pub struct ManagedWire {
     outages: Outages,
     loss: Option<Loss>,
     duplicate: Option<(f64, Stream)>,
+    signal: Option<Box<Signal>>,
     /// What was delivered last is a copy of the packet that comes next.
     copied: bool,
     queue: Queue,
@@ -87,7 +102,9 @@ pub struct ManagedWire {
 impl ManagedWire {
     /// An idle direction.
     pub fn new(config: ManagedWireConfig) -> ManagedWire {
-        let ManagedWireConfig { pace, delay, queue, mtu_bytes, outages, loss, duplicate } = config;
+        let ManagedWireConfig { pace, delay, queue, mtu_bytes, outages, loss, duplicate, signal_dbm } =
+            config;
+        let signal = signal_dbm.map(|series_dbm| Box::new(Signal { series_dbm, next: Time::ZERO }));
         ManagedWire {
             pace,
             delay,
@@ -95,6 +112,7 @@ impl ManagedWire {
             outages: Outages::new(outages),
             loss,
             duplicate,
+            signal,
             copied: false,
             queue: Queue::new(queue, 0..1),
             busy_until: Time::ZERO,
@@ -129,6 +147,12 @@ impl ManagedWire {
                     series.begin(now, rate_bps);
                     self.free = self.pace.rest(now.max(self.busy_until));
                     self.serve(now);
+                }
+            }
+            Change::SignalDbm(dbm) => {
+                if let Some(signal) = &mut self.signal {
+                    signal.series_dbm.begin(now, dbm);
+                    signal.next = now;
                 }
             }
         }
@@ -250,10 +274,20 @@ impl Link for ManagedWire {
     }
 
     fn next_indication(&self) -> Option<Time> {
-        self.outages.next().map(|(at, _)| at)
+        let report = self.signal.as_ref().map(|signal| signal.next).filter(|&next| next < Time::MAX);
+        self.outages.next().map(|(at, _)| at).into_iter().chain(report).min()
     }
 
     fn poll_indication(&mut self, now: Time) -> Option<Indication> {
+        // Before the link comes up, so that its signal is known then.
+        if let Some(signal) = &mut self.signal
+            && signal.next <= now
+        {
+            let (dbm, until) = signal.series_dbm.stretch(signal.next);
+            signal.next = until;
+            let event = LinkEvent::ParametersReport { quality: Quality::Signal(dbm) };
+            return Some(Indication { at: SENDER, event });
+        }
         self.outages.poll(now)
     }
 
@@ -333,6 +367,7 @@ mod tests {
             outages: vec![],
             loss: None,
             duplicate: None,
+            signal_dbm: None,
         }
     }
 
@@ -613,5 +648,38 @@ mod tests {
         let four = [(0, 1000); 4];
         assert_eq!(arrivals_us(config(true), &four), [51_000, 52_000, 13_000, 14_000]);
         assert_eq!(arrivals_us(config(false), &four), [51_000, 52_000, 52_000, 52_000]);
+    }
+
+    #[test]
+    fn a_signal_is_reported_when_it_changes_and_before_the_link_comes_up() {
+        let at = |ms: u64| at_us(ms * 1000);
+        let steps = vec![(at(0), -70.0), (at(10), -80.0), (at(20), -75.0)];
+        let series = Series::new(steps, Some(Span::from_ms(30))).expect("steps");
+        let outages = vec![Outage { start: at(15), end: at(20) }];
+        let signals = ManagedWireConfig { signal_dbm: Some(series), outages, ..config(unlimited()) };
+        let mut wire = ManagedWire::new(signals);
+        let mut told = Vec::new();
+        while let Some(due) = wire.next_indication().filter(|&due| due <= at(30)) {
+            let event = wire.poll_indication(due).expect("due").event;
+            told.push((due.as_ns() / 1_000_000, event));
+        }
+        let report = |dbm| LinkEvent::ParametersReport { quality: Quality::Signal(dbm) };
+        let down = LinkEvent::Down(crate::link::indication::LinkDownReason::PACKET_TIMEOUT);
+        let expected = [
+            (0, report(-70.0)),
+            (10, report(-80.0)),
+            (15, down),
+            (20, report(-75.0)),
+            (20, LinkEvent::Up),
+            (30, report(-70.0)),
+        ];
+        assert_eq!(told, expected);
+        let signal_dbm = Some(Series::constant(-70.0));
+        let mut wire = ManagedWire::new(ManagedWireConfig { signal_dbm, ..config(unlimited()) });
+        let at_first = wire.poll_indication(at(0)).map(|told| told.event);
+        assert_eq!((at_first, wire.next_indication()), (Some(report(-70.0)), None));
+        wire.change(at(25), Change::SignalDbm(-60.0));
+        assert_eq!(wire.next_indication(), Some(at(25)));
+        assert_eq!(wire.poll_indication(at(25)).map(|told| told.event), Some(report(-60.0)));
     }
 }

@@ -44,6 +44,9 @@ impl Network {
     pub(crate) fn change_path(&mut self, moment: &mut Moment<'_>, LinkId(number): LinkId, change: Change) {
         self.links[number as usize].link.change(moment.now, change);
         self.rearm(number, moment);
+        if matches!(change, Change::SignalDbm(_)) {
+            self.arm_indications(moment, number);
+        }
     }
 
     /// A link is switched off as a whole, both ways, or on again; whether it can be.

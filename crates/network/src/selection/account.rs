@@ -60,4 +60,17 @@ pub struct Stay {
     pub selected: Span,
     /// How long it was up.
     pub up: Span,
+    /// How long it was both.
+    pub active: Span,
+}
+
+/// What a radio draws.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Power {
+    /// Watts while it is up and not selected.
+    pub up_w: f64,
+    /// Watts while it is up and selected.
+    pub selected_w: f64,
+    /// Joules for 10^6 octets of IP either way, on top of that.
+    pub j_per_mb: f64,
 }

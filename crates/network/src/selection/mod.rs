@@ -1,8 +1,9 @@
 //! Which of its interfaces a node uses: a policy chooses among those that are up.
 //!
 //! A selection hears the link events of its node's interfaces and says which of them is selected; a file a
-//! policy says which it prefers (`preference`, `strongest`, `cheapest`). What follows for flows is the
-//! scheme's ([`Scheme`]), which `world/selection.rs` carries out. The rules that all policies share:
+//! policy says which it prefers (`preference`, `strongest`, `cheapest`, or `given` by another crate). What
+//! follows for flows is the scheme's ([`Scheme`]), which `world/selection.rs` carries out. The rules that
+//! all policies share:
 //! - An interface is up from Link_Up to Link_Down; one without stations is up from the beginning. Only
 //!   interfaces that are up are selected.
 //! - With a threshold, an interface whose signal is below it is selected only if no other is up. One that is
@@ -13,15 +14,17 @@
 //! - If links are left that say that they are going down (Link_Going_Down of IEEE 802.21), such an interface
 //!   counts as one below the threshold until it says otherwise.
 //!
-//! Not modelled: the energy of radios that are on and not used, the time to get an address (DHCP, duplicate
-//! address detection).
+//! Not modelled: the time to get an address (DHCP, duplicate address detection), the energy of radios that
+//! search, and of their changes from one state to another.
 
 pub mod account;
 mod cheapest;
+pub mod given;
 mod preference;
 mod strongest;
 
-use self::account::{Reason, Stay, Switch};
+use self::account::{Power, Reason, Stay, Switch};
+use self::given::{Chooser, State};
 use crate::alarm::{Alarm, Moment};
 use crate::event::Event;
 use crate::link::indication::{LinkEvent, Quality};
@@ -39,17 +42,8 @@ pub enum Policy {
     Strongest,
     /// The one that costs the least.
     Cheapest,
-}
-
-impl Policy {
-    /// Its name in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Policy::Preference => "preference",
-            Policy::Strongest => "strongest",
-            Policy::Cheapest => "cheapest",
-        }
-    }
+    /// The one that another crate names ([`given`]).
+    Given,
 }
 
 /// What moves the node's flows to the selected interface.
@@ -85,12 +79,16 @@ impl Scheme {
 /// What describes a selection.
 #[derive(Clone, Debug)]
 pub struct SelectionConfig {
-    /// Its name in the scenario.
+    /// Its name in the scenario; that of the flow, if it is for one flow alone.
     pub name: String,
     /// The node.
     pub node: NodeId,
+    /// It is for the flow of its name alone, and not for what else its node sends.
+    pub of_one_flow: bool,
     /// By what it chooses.
     pub policy: Policy,
+    /// The policy's name in tables.
+    pub policy_name: String,
     /// What moves its flows.
     pub scheme: Scheme,
     /// By how much a signal has to be stronger, in dB.
@@ -116,6 +114,8 @@ pub struct Candidate {
     pub rank: usize,
     /// What it costs, per 10^6 octets of IP either way.
     pub cost_per_mb: Option<f64>,
+    /// What its radio draws, if it is counted.
+    pub power: Option<Power>,
     /// Since when it is up, if it is.
     up: Option<Time>,
     /// When it went down last.
@@ -123,6 +123,8 @@ pub struct Candidate {
     /// Its link has said that it is going down.
     going_down: bool,
     signal_dbm: Option<f64>,
+    /// Since when it is up and selected, if it is.
+    active: Option<Time>,
     /// Its time, as far as it is over.
     pub stay: Stay,
 }
@@ -134,12 +136,22 @@ impl Candidate {
             interface,
             rank,
             cost_per_mb,
+            power: None,
             up: None,
             down_at: Time::ZERO,
             going_down: false,
             signal_dbm: None,
+            active: None,
             stay: Stay::default(),
         }
+    }
+
+    /// Counts the time for which it was up and selected, and whether it is from now on.
+    fn set_active(&mut self, now: Time, active: bool) {
+        if let Some(since) = self.active.take() {
+            self.stay.active += now - since;
+        }
+        self.active = active.then_some(now);
     }
 }
 
@@ -150,7 +162,9 @@ pub struct Selection {
     pub config: SelectionConfig,
     /// Its interfaces, in the order of the scenario.
     pub candidates: Vec<Candidate>,
-    /// The flows that end at its node: numbers of the world's.
+    /// The policy of another crate, if it chooses by one.
+    chooser: Option<Box<dyn Chooser>>,
+    /// The flows that it is for: numbers of the world's.
     pub(crate) flows: Vec<u32>,
     /// Its changes, in order.
     pub switches: Vec<Switch>,
@@ -172,6 +186,7 @@ impl Selection {
         Selection {
             config,
             candidates,
+            chooser: None,
             flows: Vec::new(),
             switches: Vec::new(),
             without: Span::ZERO,
@@ -181,6 +196,11 @@ impl Selection {
             preferred: None,
             alarm: Alarm::default(),
         }
+    }
+
+    /// One that chooses by [`Policy::Given`].
+    pub fn with_chooser(self, chooser: Box<dyn Chooser>) -> Selection {
+        Selection { chooser: Some(chooser), ..self }
     }
 
     /// The selected interface.
@@ -205,6 +225,7 @@ impl Selection {
 
     /// An interface tells of its link: whether it has come up or gone down.
     pub(crate) fn on_link_event(&mut self, now: Time, at: usize, event: LinkEvent) -> bool {
+        let selected = self.current == Some(at);
         let candidate = &mut self.candidates[at];
         match event {
             LinkEvent::Detected { quality } | LinkEvent::ParametersReport { quality } => {
@@ -225,11 +246,13 @@ impl Selection {
                 candidate.going_down = false;
                 let comes = candidate.up.is_none();
                 candidate.up.get_or_insert(now);
+                candidate.set_active(now, selected);
                 comes
             }
             LinkEvent::Down(_) => match candidate.up.take() {
                 Some(since) => {
                     candidate.stay.up += now - since;
+                    candidate.set_active(now, false);
                     (candidate.down_at, candidate.going_down) = (now, false);
                     true
                 }
@@ -254,7 +277,7 @@ impl Selection {
         if !self.begun {
             return false;
         }
-        let wanted = self.wanted();
+        let wanted = self.wanted(now);
         let reason = match self.current {
             current if current == wanted => {
                 self.preferred = None;
@@ -295,7 +318,11 @@ impl Selection {
         };
         let ping_pong = self.switches.last().is_some_and(is_back);
         self.switches.push(Switch { time: now, from, to, reason, ping_pong, stay: now - self.since });
+        if let Some(from) = from {
+            self.candidates[from].set_active(now, false);
+        }
         if let Some(to) = to {
+            self.candidates[to].set_active(now, true);
             self.candidates[to].stay.selections += 1;
         }
         (self.current, self.since, self.preferred) = (to, now, None);
@@ -319,11 +346,24 @@ impl Selection {
                 candidate.stay.up += now - *since;
                 *since = now;
             }
+            candidate.set_active(now, candidate.active.is_some());
         }
     }
 
     /// The one that its policy prefers now.
-    fn wanted(&self) -> Option<usize> {
+    fn wanted(&mut self, now: Time) -> Option<usize> {
+        if let Some(chooser) = &mut self.chooser {
+            let current = self.current;
+            let state = |(at, candidate): (usize, &Candidate)| State {
+                up: candidate.up.is_some(),
+                since: candidate.up.unwrap_or(candidate.down_at),
+                selected: current == Some(at),
+                signal_dbm: candidate.signal_dbm,
+                going_down: candidate.going_down,
+            };
+            let states: Vec<State> = self.candidates.iter().enumerate().map(state).collect();
+            return chooser.choose(now, &states).or(current).filter(|&at| states[at].up);
+        }
         let good: Vec<usize> = self.up().filter(|&at| self.is_good(at)).collect();
         let among = if good.is_empty() { self.up().collect() } else { good };
         let (candidates, current) = (&self.candidates, self.current);
@@ -331,6 +371,8 @@ impl Selection {
             Policy::Preference => preference::best(&among, candidates, current),
             Policy::Strongest => strongest::best(&among, candidates, current, self.config.hysteresis_db),
             Policy::Cheapest => cheapest::best(&among, candidates, current),
+            // Only where a configuration asks for one and has none.
+            Policy::Given => current.filter(|current| among.contains(current)),
         }
     }
 
@@ -348,6 +390,7 @@ impl Selection {
             Policy::Preference => candidate.rank <= lost.rank,
             Policy::Strongest => candidate.signal_dbm.is_some() || lost.signal_dbm.is_none(),
             Policy::Cheapest => cost(candidate) <= cost(lost),
+            Policy::Given => true,
         }
     }
 
@@ -385,20 +428,45 @@ impl Selection {
 /// All nodes that select.
 #[derive(Debug, Default)]
 pub struct Selections {
-    /// In the order of the scenario.
+    /// In the order of the scenario; behind those of nodes, those of flows with a policy of their own.
     pub all: Vec<Selection>,
     of_node: BTreeMap<NodeId, u32>,
-    of_interface: BTreeMap<Address, (u32, usize)>,
+    /// Of flows with a policy of their own, by name and by number.
+    of_name: BTreeMap<String, u32>,
+    of_flow: BTreeMap<u32, u32>,
+    of_interface: BTreeMap<Address, Vec<(u32, usize)>>,
 }
 
 impl Selections {
-    /// Adds one; a node has one at most.
+    /// Adds one; a node has one at most, and so has each of its flows.
     pub fn add(&mut self, selection: Selection) {
         let number = self.all.len() as u32;
-        self.of_node.insert(selection.config.node, number);
-        let places = selection.candidates.iter().enumerate();
-        self.of_interface.extend(places.map(|(at, candidate)| (candidate.interface, (number, at))));
+        if selection.config.of_one_flow {
+            self.of_name.insert(selection.config.name.clone(), number);
+        } else {
+            self.of_node.insert(selection.config.node, number);
+        }
+        for (at, candidate) in selection.candidates.iter().enumerate() {
+            self.of_interface.entry(candidate.interface).or_default().push((number, at));
+        }
         self.all.push(selection);
+    }
+
+    /// Those of nodes.
+    pub fn of_nodes(&self) -> impl Iterator<Item = &Selection> {
+        self.all.iter().filter(|selection| !selection.config.of_one_flow)
+    }
+
+    /// A flow with this name has these ends: it is its own selection's, or else those of its nodes.
+    pub(crate) fn add_flow(&mut self, flow: u32, name: &str, ends: [NodeId; 2]) {
+        let own = self.of_name.get(name).copied();
+        self.of_flow.extend(own.map(|own| (flow, own)));
+        for node in ends {
+            let own = own.filter(|&own| self.all[own as usize].config.node == node);
+            if let Some(number) = own.or(self.number_of(node)) {
+                self.all[number as usize].flows.push(flow);
+            }
+        }
     }
 
     /// Whether no node selects.
@@ -416,9 +484,15 @@ impl Selections {
         Some(&self.all[self.number_of(node)? as usize])
     }
 
-    /// The number of the selection that an interface belongs to, and its place there.
-    pub(crate) fn at(&self, interface: Address) -> Option<(u32, usize)> {
-        self.of_interface.get(&interface).copied()
+    /// The selection that is for this flow at this node.
+    pub(crate) fn of_flow(&self, node: NodeId, flow: Option<u32>) -> Option<&Selection> {
+        let own = flow.and_then(|flow| self.of_flow.get(&flow)).map(|&own| &self.all[own as usize]);
+        own.filter(|own| own.config.node == node).or_else(|| self.of(node))
+    }
+
+    /// The numbers of the selections that an interface belongs to, and its place in each.
+    pub(crate) fn at(&self, interface: Address) -> &[(u32, usize)] {
+        self.of_interface.get(&interface).map_or(&[], Vec::as_slice)
     }
 }
 

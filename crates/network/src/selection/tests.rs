@@ -17,7 +17,9 @@ fn node(policy: Policy, interfaces: &[(usize, Option<f64>)]) -> Selection {
     let config = SelectionConfig {
         name: String::new(),
         node: NodeId(0),
+        of_one_flow: false,
         policy,
+        policy_name: String::new(),
         scheme: Scheme::None,
         hysteresis_db: 5.0,
         threshold_dbm: None,
@@ -80,6 +82,8 @@ fn the_preferred_one_is_taken_while_it_is_up_and_others_only_then() {
     assert_eq!(seconds(selection.without), 1.0);
     assert_eq!(stays.map(|stay| seconds(stay.up)), [4.6, 7.5]);
     assert_eq!(stays.map(|stay| stay.selections), [2, 3]);
+    // None was held while it was down.
+    assert_eq!(stays.map(|stay| seconds(stay.active)), [1.5, 7.5]);
 }
 
 #[test]
@@ -185,6 +189,9 @@ fn a_lost_one_is_held_for_one_as_good() {
     assert_eq!(selection.selected(), None);
     let reasons: Vec<_> = selection.switches.iter().map(|one| one.reason).collect();
     assert_eq!(reasons, [Reason::First, Reason::Lost, Reason::Lost, Reason::Lost]);
+    // Interface 1: selected from 1.2 s to 3.5 s, and up until 2 s and from 2.499 s to 3 s.
+    let stay = selection.candidates[1].stay;
+    assert_eq!((stay.selected.as_ns(), stay.active.as_ns()), (2_300_000_000, 1_301_000_000));
 }
 
 #[test]
@@ -211,4 +218,28 @@ fn one_that_is_going_down_is_left_and_taken_again_when_it_is_not() {
     let mut selection = node(Policy::Preference, &[(0, None), (1, None)]);
     let expected = [Some(0), Some(0), Some(0), Some(0), Some(0), Some(0), None];
     assert_eq!(after(&mut selection, &events), expected);
+}
+
+/// Prefers the interface with this number, and stays where it is while that is down.
+#[derive(Debug)]
+struct Prefers(usize);
+
+impl Chooser for Prefers {
+    fn choose(&mut self, _now: Time, interfaces: &[State]) -> Option<usize> {
+        interfaces[self.0].up.then_some(self.0)
+    }
+}
+
+#[test]
+fn a_policy_of_another_crate_decides_and_says_nothing_to_stay() {
+    let mut selection = node(Policy::Given, &[(0, None), (0, None)]).with_chooser(Box::new(Prefers(1)));
+    let events =
+        [(0, 0, LinkEvent::Up), (1, 1, LinkEvent::Up), (2, 1, DOWN), (3, 1, LinkEvent::Up), (4, 0, DOWN)];
+    // Without an answer the first one is not taken, nor is another for one that is lost.
+    assert_eq!(after(&mut selection, &events), [None, Some(1), None, Some(1), Some(1)]);
+    selection.config.dwell_time = Span::from_ms(500);
+    selection.chooser = Some(Box::new(Prefers(0)));
+    assert_eq!(after(&mut selection, &[(10, 0, LinkEvent::Up)]), [Some(1)]);
+    assert!(selection.decide(at(510)));
+    assert_eq!(selection.selected(), Some(Address(0)));
 }

@@ -82,6 +82,16 @@ pub enum User {
 }
 
 impl User {
+    /// The flow whose data it sends or receives; where it does both, the one that it sends.
+    pub(crate) fn flow(self) -> Option<u32> {
+        match self {
+            User::FlowSource(flow) | User::FlowSink(flow) | User::FlowBothWays { sends: flow, .. } => {
+                Some(flow)
+            }
+            User::Program(_) | User::Mih { .. } | User::Redirection { .. } => None,
+        }
+    }
+
     /// The flow whose data is for this socket.
     #[inline]
     pub(crate) fn receives(self) -> Option<u32> {

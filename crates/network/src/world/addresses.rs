@@ -35,7 +35,7 @@ impl World {
     pub(super) fn usable_addresses(&self, id: SocketId) -> Vec<Address> {
         let socket = self.socket(id);
         if socket.station().is_some()
-            && let Some(selection) = self.selections.of(socket.node())
+            && let Some(selection) = self.selections.of_flow(socket.node(), socket.user().flow())
         {
             return selection.usable().collect();
         }

@@ -17,7 +17,6 @@ use crate::link::indication::LinkEvent;
 use crate::selection::account::Reason;
 use crate::selection::{Scheme, Selection};
 use crate::socket::SocketId;
-use crate::topology::NodeId;
 use roamsim_engine::Time;
 use roamsim_protocols::Address;
 
@@ -32,17 +31,10 @@ impl World {
         if self.selections.is_empty() {
             return;
         }
-        let ends: Vec<[NodeId; 2]> = self
-            .flows
-            .iter()
-            .map(|flow| [flow.association.source, flow.association.sink].map(|end| self.node(end)))
-            .collect();
-        for (flow, ends) in (0..).zip(ends) {
-            for node in ends {
-                if let Some(number) = self.selections.number_of(node) {
-                    self.selections.all[number as usize].flows.push(flow);
-                }
-            }
+        for number in 0..self.flows.len() {
+            let Association { source, sink } = self.flows[number].association;
+            let ends = [source, sink].map(|end| self.node(end));
+            self.selections.add_flow(number as u32, &self.flows[number].name, ends);
         }
         for (number, selection) in (0..).zip(&mut self.selections.all) {
             for at in 0..selection.candidates.len() {
@@ -56,11 +48,13 @@ impl World {
 
     /// A link has indicated something at an interface.
     pub(super) fn tell_selection(&mut self, moment: &mut Moment<'_>, interface: Address, event: LinkEvent) {
-        let Some((number, at)) = self.selections.at(interface) else { return };
-        let selection = &mut self.selections.all[number as usize];
-        let comes_or_goes = selection.on_link_event(moment.now, at, event);
-        let switches = selection.decide(moment.now);
-        self.follow_selection(moment, number, (comes_or_goes, switches));
+        for place in 0..self.selections.at(interface).len() {
+            let (number, at) = self.selections.at(interface)[place];
+            let selection = &mut self.selections.all[number as usize];
+            let comes_or_goes = selection.on_link_event(moment.now, at, event);
+            let switches = selection.decide(moment.now);
+            self.follow_selection(moment, number, (comes_or_goes, switches));
+        }
     }
 
     /// A selection has chosen for the first time, or another interface was preferred for long enough.
@@ -86,7 +80,9 @@ impl World {
         let (node, scheme) = (selection.config.node, selection.config.scheme);
         if switches && let Some(interface) = selection.selected() {
             let is_first = selection.switches.last().is_some_and(|last| last.reason == Reason::First);
-            self.network.topology.set_primary(interface);
+            if !selection.config.of_one_flow {
+                self.network.topology.set_primary(interface);
+            }
             self.move_flows(number, interface, is_first);
         }
         if scheme.tells_transports()
@@ -102,8 +98,14 @@ impl World {
     fn move_flows(&mut self, number: u32, interface: Address, is_first: bool) {
         let selection = &self.selections.all[number as usize];
         let (node, redirects) = (selection.config.node, selection.config.scheme == Scheme::Redirect);
+        let of_one_flow = selection.config.of_one_flow;
         for flow in selection.flows.clone() {
-            let flow = &self.flows[flow as usize];
+            let flow = &mut self.flows[flow as usize];
+            if of_one_flow && let Some(connections) = &mut flow.connections {
+                // Those of others begin at the primary address of the node.
+                let own = connections.ends.iter_mut().filter(|end| end.node == node);
+                own.for_each(|end| end.address = Some(interface));
+            }
             let associations: Vec<Association> = match &flow.connections {
                 Some(connections) => connections.associations().collect(),
                 None => vec![flow.association],
@@ -134,10 +136,11 @@ impl World {
     /// A socket and its peer use this address of the socket's node.
     fn move_socket(&mut self, own: SocketId, peer: SocketId, interface: Address) {
         if let (SocketId::Sctp(own), SocketId::Sctp(peer)) = (own, peer) {
-            // Not yet open: it begins at the selected one, which is the node's primary address now.
+            // Not yet open: it begins at the selected one.
             let nodes = [own, peer].map(|end| self.sctp[end as usize].node);
             let topology = &self.network.topology;
-            let local = topology.addresses_for(nodes[0], nodes[1]);
+            let mut local = topology.addresses_for(nodes[0], nodes[1]);
+            local.sort_by_key(|&address| address != interface);
             let remote = topology.addresses_for(nodes[1], nodes[0]);
             self.readdress(own, &local, &remote);
             self.readdress(peer, &remote, &local);

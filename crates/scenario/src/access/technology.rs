@@ -76,6 +76,17 @@ pub(crate) trait Access {
         Compares::Distances
     }
 
+    /// Whether a node of it hears a signal whose strength is known.
+    fn has_signal_at(&self, _node: &str) -> bool {
+        matches!(self.compares(), Compares::Signals(_))
+    }
+
+    /// The rate to a node, if it has one that a policy may compare: of a series the highest, of a trace the
+    /// mean.
+    fn nominal_rate_bps(&self, _node: &str) -> Option<u64> {
+        None
+    }
+
     /// What it carries one way, where that is the same at all times, for each way by itself.
     fn capacity(&self) -> Option<Capacity> {
         None

@@ -18,6 +18,7 @@ use roamsim_engine::run::Watch;
 use roamsim_network::handover::Scheme;
 use roamsim_network::packet::IpVersion;
 use roamsim_network::recorder::Recorder;
+use roamsim_network::selection::given::ChooserMaker;
 use roamsim_network::topology::{NodeId, Topology};
 use roamsim_network::{Network, World};
 use roamsim_protocols::Address;
@@ -80,13 +81,13 @@ fn keep_on(watch: &Watch) -> Result<(), Unbuilt> {
 }
 
 /// Builds the world. `recorder` makes the recorder, when one is wanted, once the topology is known; `laws`
-/// are the congestion controls from outside.
+/// and `policies` are the congestion controls and the policies of selections from outside.
 pub(crate) fn world(
     scenario: &Scenario,
     seed: u64,
     replication: u64,
     recorder: impl FnOnce(&Topology, IpVersion) -> io::Result<Option<Box<Recorder>>>,
-    laws: BTreeMap<String, LawMaker>,
+    (laws, policies): (BTreeMap<String, LawMaker>, BTreeMap<String, ChooserMaker>),
     watch: &Watch,
 ) -> Result<World, Unbuilt> {
     keep_on(watch)?;
@@ -113,7 +114,7 @@ pub(crate) fn world(
     let mut world = World::new(network);
     world.handovers = handovers;
     world.mobile_ip = mobile_ip;
-    builder.selections(&mut world, &scenario.selections, &places);
+    builder.selections(&mut world, (&scenario.selections, &scenario.flows), &places, &policies);
     world.laws = laws;
     let flows = scenario.flows.iter();
     let directions = flows.clone().map(|flow| 1 + usize::from(flow.bidirectional)).sum();

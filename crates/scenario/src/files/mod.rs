@@ -1,5 +1,5 @@
-//! Files that a scenario names: motion, errors by distance, rates, delays and losses over time, and traces
-//! of video and of delivery opportunities.
+//! Files that a scenario names: motion, errors by distance, rates, delays, losses and signals over time, and
+//! traces of video and of delivery opportunities.
 //!
 //! They are read before the scenario is decoded, and their content replaces their name: lines about the
 //! node as `content` (motion), `points` (errors), lines as `content` or `opportunities` (traces). So
@@ -93,7 +93,7 @@ pub(crate) fn apply(tree: &mut Tree, folder: &Folder, problems: &mut Problems) {
         let keys: &[&str] = match section.key() {
             "node" => &["motion"],
             "flow" => &["application"],
-            "link" => &["rate", "delay", "loss"],
+            "link" => &["rate", "delay", "loss", "signal"],
             "wifi" => &["loss"],
             _ => &["coverage"],
         };
@@ -118,7 +118,7 @@ pub(crate) fn apply(tree: &mut Tree, folder: &Folder, problems: &mut Problems) {
                     ("coverage", Value::Table(_)) => files.errors(number, &path),
                     (key, Value::Table(_)) => files.over_time(key, number, &path),
                     // A table a direction, or a loss.
-                    ("rate" | "delay" | "loss", Value::List(_)) => {
+                    ("rate" | "delay" | "loss" | "signal", Value::List(_)) => {
                         for (direction, node) in entry.numbers().enumerate() {
                             if files.tree.node(node).table().is_some() {
                                 files.over_time(&key, node, &format!("{path}.{direction}"));
@@ -254,11 +254,12 @@ impl Files<'_> {
         }
     }
 
-    /// Puts the lines in place of a file of rates, delays or losses, or of opportunities.
+    /// Puts the lines in place of a file of rates, delays, losses or signals, or of opportunities.
     fn over_time(&mut self, key: &str, table: u32, path: &str) {
         let quantity = match key {
             "rate" => Quantity::Mbps,
             "delay" => Quantity::Ms,
+            "signal" => Quantity::Dbm,
             _ => Quantity::Probability,
         };
         let parse = |text: &str| {

@@ -5,6 +5,7 @@
 use super::content::{Fault, instant};
 use super::text::{NOT_SECONDS, another_unit, columns, is_heading, lines};
 use roamsim_engine::Time;
+use std::ops::RangeInclusive;
 
 /// What the values are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,16 +16,24 @@ pub enum Quantity {
     Ms,
     /// From 0 to 1.
     Probability,
+    /// Decibels above a milliwatt.
+    Dbm,
 }
 
 impl Quantity {
-    /// The largest value: 1 Tb/s, an hour, certainty.
-    fn largest(self) -> f64 {
+    /// The range of values: up to 1 Tb/s, an hour, certainty; far more and far less than any receiver hears.
+    fn range(self) -> RangeInclusive<f64> {
         match self {
-            Quantity::Mbps => 1e6,
-            Quantity::Ms => 3.6e6,
-            Quantity::Probability => 1.0,
+            Quantity::Mbps => 0.0..=1e6,
+            Quantity::Ms => 0.0..=3.6e6,
+            Quantity::Probability => 0.0..=1.0,
+            Quantity::Dbm => -200.0..=50.0,
         }
+    }
+
+    /// A value that help shows.
+    fn example(self) -> &'static str {
+        if self == Quantity::Dbm { "-85" } else { "0.02" }
     }
 
     /// Units that its values do not have, and the one that they have.
@@ -39,6 +48,7 @@ impl Quantity {
             ),
             Quantity::Ms => (&["s", "us", "ns", "\u{b5}s", "sec", "seconds"], "in milliseconds"),
             Quantity::Probability => (&["%", "percent", "pct"], "probabilities from 0 to 1"),
+            Quantity::Dbm => (&["dB", "mW", "W", "dBW", "%", "percent"], "in dBm"),
         }
     }
 
@@ -47,6 +57,7 @@ impl Quantity {
             Quantity::Mbps => "a rate in Mb/s, from 0 to 1,000,000",
             Quantity::Ms => "a delay in milliseconds, from 0 to 3,600,000",
             Quantity::Probability => "a probability, from 0 to 1",
+            Quantity::Dbm => "a signal in dBm, from -200 to 50",
         }
     }
 }
@@ -65,7 +76,8 @@ pub struct Values {
 
 /// The values of a file, in order of time.
 pub fn parse(text: &str, quantity: Quantity) -> Result<Values, Fault> {
-    let help = || format!("write a time in seconds and {}, such as `0.5, {}`", quantity.name(), "0.02");
+    let help =
+        || format!("write a time in seconds and {}, such as `0.5, {}`", quantity.name(), quantity.example());
     let mut rows: Vec<(Time, f64)> = Vec::new();
     let (mut about, mut headed) = (String::new(), false);
     for (span, line) in lines(text) {
@@ -93,7 +105,7 @@ pub fn parse(text: &str, quantity: Quantity) -> Result<Values, Fault> {
             return fault(message, help());
         };
         let value = match value.parse::<f64>() {
-            Ok(value) if (0.0..=quantity.largest()).contains(&value) => value,
+            Ok(value) if quantity.range().contains(&value) => value,
             _ => {
                 let message = format!("\"{}\" is not {}", crate::units::shortened(value), quantity.name());
                 return fault(message, help());

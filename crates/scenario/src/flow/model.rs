@@ -35,6 +35,11 @@ pub struct Flow {
     pub dscp: Dscp,
     /// The application that generates the data.
     pub application: Application,
+    /// Links and cells that this flow prefers, first ones first, by name or technology. The flow uses no
+    /// others; the rules and the scheme are those of its node's `[[selection]]`. Left out: it goes where its
+    /// node selects.
+    #[serde(default)]
+    pub policy: Option<Box<Vec<String>>>,
     /// Whether both ends generate data over one connection; results have a row for each direction. Default:
     /// no. `request_response` has two directions by itself.
     #[serde(default)]
@@ -57,6 +62,16 @@ fn transport<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<Transport
 }
 
 impl Flow {
+    /// The links, cells and technologies that it prefers.
+    pub(crate) fn policy(&self) -> &[String] {
+        self.policy.as_deref().map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether a node is an end of it.
+    pub(crate) fn is_at(&self, node: &str) -> bool {
+        [&self.from, &self.to].iter().any(|end| ***end == *node)
+    }
+
     /// The node of its QUIC client, if that migrates.
     pub(crate) fn migrating_client(&self) -> Option<&str> {
         self.transport.migrating_client([&self.from, &self.to])

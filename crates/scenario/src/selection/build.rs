@@ -1,6 +1,10 @@
 //! Nodes that select: their interfaces, policies and schemes.
 
+use std::collections::BTreeMap;
+
 use roamsim_network::World;
+use roamsim_network::selection::account::Power;
+use roamsim_network::selection::given::{ChooserMaker, Described};
 use roamsim_network::selection::{Candidate, Policy, Scheme, Selection, SelectionConfig};
 use roamsim_network::topology::Topology;
 use roamsim_protocols::Address;
@@ -8,6 +12,7 @@ use roamsim_protocols::Address;
 use super::model::{Policy as PolicyModel, Scheme as SchemeModel, Selection as SelectionModel};
 use crate::access::{Access, Entry, Network, Role};
 use crate::builder::Builder;
+use crate::flow::model::Flow;
 use crate::names::{ByName, NameSet};
 
 /// An access of a node that selects.
@@ -57,17 +62,40 @@ impl<'a> Interfaces<'a> {
 
     /// Those that a selection may choose, each with its place in `prefer`.
     pub fn candidates(&self, model: &SelectionModel) -> Vec<(Own<'a>, usize)> {
-        self.of(&model.node).iter().filter_map(|&own| Some((own, self.rank(model, &own)?))).collect()
+        self.ranked(model, &model.prefer)
     }
 
-    /// The place of an access in `prefer`, if it may be selected.
-    pub fn rank(&self, model: &SelectionModel, own: &Own<'_>) -> Option<usize> {
-        if model.prefer.is_empty() {
+    /// Those of them that a flow may use, each with its place in the flow's `policy`.
+    pub fn of_flow(&self, model: &SelectionModel, flow: &Flow) -> Vec<(Own<'a>, usize)> {
+        let mut all = self.ranked(model, flow.policy());
+        all.retain(|(own, _)| self.rank(&model.prefer, own).is_some());
+        all
+    }
+
+    fn ranked(&self, model: &SelectionModel, prefer: &[String]) -> Vec<(Own<'a>, usize)> {
+        self.of(&model.node).iter().filter_map(|&own| Some((own, self.rank(prefer, &own)?))).collect()
+    }
+
+    /// The place of an access in a list of preferred ones, if it may be selected.
+    pub fn rank(&self, prefer: &[String], own: &Own<'_>) -> Option<usize> {
+        if prefer.is_empty() {
             return Some(0);
         }
-        let by_name = model.prefer.iter().position(|name| *name == *own.entry.access.name());
+        let by_name = prefer.iter().position(|name| *name == *own.entry.access.name());
         let of_technology = |name: &String| *name == *own.entry.access.section() && !self.is_access(name);
-        by_name.or_else(|| model.prefer.iter().position(of_technology))
+        by_name.or_else(|| prefer.iter().position(of_technology))
+    }
+}
+
+/// What a policy from outside is told of an interface at the beginning.
+fn described(model: &SelectionModel, own: &Own<'_>) -> Described {
+    let access = own.entry.access;
+    let price = model.prices.iter().find(|price| price.access == *access.name());
+    Described {
+        name: access.name().into(),
+        technology: access.section(),
+        rate_bps: access.nominal_rate_bps(&model.node),
+        cost_per_mb: price.map(|price| price.cost_per_mb),
     }
 }
 
@@ -81,7 +109,7 @@ impl Builder<'_> {
     ) {
         let interfaces = Interfaces::new(selections, network);
         for model in selections {
-            let mut candidates = self.candidates(model, &interfaces, topology);
+            let mut candidates = self.candidates(model, interfaces.candidates(model), topology);
             candidates.sort_by_key(|candidate| candidate.rank);
             if let Some(first) = candidates.first() {
                 topology.set_primary(first.interface);
@@ -89,11 +117,39 @@ impl Builder<'_> {
         }
     }
 
-    pub(crate) fn selections(&self, world: &mut World, selections: &[SelectionModel], network: &Network<'_>) {
+    pub(crate) fn selections(
+        &self,
+        world: &mut World,
+        (selections, flows): (&[SelectionModel], &[Flow]),
+        network: &Network<'_>,
+        policies: &BTreeMap<String, ChooserMaker>,
+    ) {
         let interfaces = Interfaces::new(selections, network);
         for model in selections {
-            let candidates = self.candidates(model, &interfaces, &world.network.topology);
-            world.add_selection(Selection::new(self.selection_config(model), candidates));
+            let own = interfaces.candidates(model);
+            let maker = model.policy.class().and_then(|class| policies.get(class));
+            let described: Vec<_> = own.iter().map(|(own, _)| described(model, own)).collect();
+            let candidates = self.candidates(model, own, &world.network.topology);
+            let selection = Selection::new(self.selection_config(model), candidates);
+            world.add_selection(match maker {
+                Some(maker) => selection.with_chooser(maker.make(&described)),
+                None => selection,
+            });
+        }
+        for model in selections {
+            let with_policy = |flow: &&Flow| !flow.policy().is_empty() && flow.is_at(&model.node);
+            for flow in flows.iter().filter(with_policy) {
+                let own = interfaces.of_flow(model, flow);
+                let candidates = self.candidates(model, own, &world.network.topology);
+                let config = SelectionConfig {
+                    name: flow.name.to_string(),
+                    of_one_flow: true,
+                    policy: Policy::Preference,
+                    policy_name: PolicyModel::Preference.name().to_owned(),
+                    ..self.selection_config(model)
+                };
+                world.add_selection(Selection::new(config, candidates));
+            }
         }
     }
 
@@ -105,6 +161,7 @@ impl Builder<'_> {
             // Of interfaces.
             prefer: _,
             prices: _,
+            power: _,
             scheme,
             dwell_time,
             hold_time,
@@ -116,11 +173,14 @@ impl Builder<'_> {
         SelectionConfig {
             name: name.clone(),
             node: self.node(node),
+            of_one_flow: false,
             policy: match policy {
                 PolicyModel::Preference => Policy::Preference,
                 PolicyModel::Strongest => Policy::Strongest,
                 PolicyModel::Cheapest => Policy::Cheapest,
+                PolicyModel::Other(_) => Policy::Given,
             },
+            policy_name: policy.name().to_owned(),
             scheme: match scheme {
                 SchemeModel::None => Scheme::None,
                 SchemeModel::Redirect => Scheme::Redirect,
@@ -139,7 +199,7 @@ impl Builder<'_> {
     fn candidates(
         &self,
         model: &SelectionModel,
-        interfaces: &Interfaces<'_>,
+        ranked: Vec<(Own<'_>, usize)>,
         topology: &Topology,
     ) -> Vec<Candidate> {
         let own = &topology.node(self.node(&model.node)).interfaces;
@@ -148,8 +208,17 @@ impl Builder<'_> {
             let is_there = |&&number: &&u32| *topology.interface(Address(number)).name == *name;
             let interface = Address(*own.iter().find(is_there)?);
             let price = model.prices.iter().find(|price| price.access == *name);
-            Some(Candidate::new(interface, rank, price.map(|price| price.cost_per_mb)))
+            let power = model.power.iter().find(|power| power.access == *name);
+            let power = power.map(|power| Power {
+                up_w: power.up_w,
+                selected_w: power.selected_w,
+                j_per_mb: power.j_per_mb,
+            });
+            let cost_per_mb = price.map(|price| price.cost_per_mb);
+            let mut candidate = Candidate::new(interface, rank, cost_per_mb);
+            candidate.power = power;
+            Some(candidate)
         };
-        interfaces.candidates(model).into_iter().filter_map(candidate).collect()
+        ranked.into_iter().filter_map(candidate).collect()
     }
 }

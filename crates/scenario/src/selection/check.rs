@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use roamsim_engine::Span;
+
 use super::build::{Interfaces, Own};
 use super::model::{Policy, Scheme, Selection};
-use crate::access::{Compares, Network, Role};
+use crate::access::{Network, Role};
+use crate::digested;
 use crate::flow::model::Flow;
 use crate::mih_handover::model::MihHandover;
 use crate::mobile_ip::model::MobileIp;
@@ -12,7 +15,7 @@ use crate::names::{Names, report_unknown};
 use crate::node::model::Node;
 use crate::report::{At, Key, Report, Step, join};
 use crate::signalling::model::Signalling;
-use crate::suggest::alternatives;
+use crate::suggest::{alternatives, nearest};
 use crate::transport::Transport;
 
 /// What checks of selections look at beside the network.
@@ -25,6 +28,7 @@ pub(crate) struct All<'a> {
 }
 
 pub(crate) fn check(all: &All<'_>, network: &Network<'_>, names: &Names<'_>, report: &mut Report<'_>) {
+    check_ends_of_policies(all, report);
     let interfaces = Interfaces::new(all.selections, network);
     let mut managed: BTreeMap<&str, usize> = BTreeMap::new();
     for (i, entry) in all.selections.iter().enumerate() {
@@ -44,13 +48,18 @@ pub(crate) fn check(all: &All<'_>, network: &Network<'_>, names: &Names<'_>, rep
             continue;
         }
         check_prices(&at, entry, &interfaces, report);
+        check_power(&at, entry, &interfaces, report);
         check_signals(&at, entry, &interfaces, report);
+        check_class(&at, entry, report);
         if report.count() == 0 {
-            warn_of_never_selected(&at, entry, &interfaces, report);
+            warn_of_never_selected(&at, entry, (&interfaces, all.flows), report);
             warn_of_flows_that_stay(&at, entry, all.flows, report);
         }
         for (j, flow) in all.flows.iter().enumerate() {
-            if [&flow.from, &flow.to].into_iter().any(|end| *end == *entry.node) {
+            if flow.is_at(&entry.node) {
+                if flow.policy.is_some() {
+                    check_policy((entry, &interfaces), (j, flow), report);
+                }
                 check_flow((i, entry), (j, flow), report);
                 let other = if *flow.from == *entry.node { &flow.to } else { &flow.from };
                 if network.nodes.iter().any(|node| node.external && *node.name == **other) {
@@ -62,6 +71,54 @@ pub(crate) fn check(all: &All<'_>, network: &Network<'_>, names: &Names<'_>, rep
                     report.add(&[Key("flow"), At(j)], message, help);
                 }
             }
+        }
+    }
+}
+
+/// A flow with a policy of its own has one end that selects.
+fn check_ends_of_policies(all: &All<'_>, report: &mut Report<'_>) {
+    for (j, flow) in all.flows.iter().enumerate().filter(|(_, flow)| flow.policy.is_some()) {
+        let steps = [Key("flow"), At(j), Key("policy")];
+        let mut selecting = all.selections.iter().filter(|entry| flow.is_at(&entry.node));
+        match (selecting.next(), selecting.next()) {
+            (None, _) => {
+                let message = "neither end of this flow selects an interface";
+                let help = "add a [[selection]] for the end that does, or leave `policy` out";
+                report.add(&steps, message, help);
+            }
+            (Some(_), Some(_)) => {
+                let message = "both ends of this flow select an interface, and `policy` is that of one end";
+                report.add(&steps, message, "leave `policy` out, or one [[selection]]");
+            }
+            (Some(_), None) => {}
+        }
+    }
+}
+
+/// The interfaces that a flow prefers are such as its node may select.
+fn check_policy(
+    (entry, interfaces): (&Selection, &Interfaces<'_>),
+    (j, flow): (usize, &Flow),
+    report: &mut Report<'_>,
+) {
+    let steps = [Key("flow"), At(j), Key("policy")];
+    let candidates = interfaces.candidates(entry);
+    let all = || candidates.iter().map(|(own, _)| own.entry.access.name());
+    if flow.policy().is_empty() {
+        let message = "a policy without an interface leaves the flow none";
+        let help = format!("name {}, preferred ones first, or leave `policy` out", alternatives(all()));
+        report.add(&steps, message, help);
+    }
+    for (k, name) in flow.policy().iter().enumerate() {
+        let steps = [steps[0], steps[1], steps[2], At(k)];
+        let names_some =
+            |(own, _): &(Own<'_>, usize)| interfaces.rank(std::slice::from_ref(name), own).is_some();
+        if flow.policy()[..k].contains(name) {
+            report.add(&steps, format!("\"{name}\" is named twice"), "name each once, preferred ones first");
+        } else if !candidates.iter().any(names_some) {
+            let message = format!("\"{name}\" is no interface that \"{}\" may select", entry.node);
+            let help = format!("\"{}\" selects among {}", entry.node, alternatives(all()));
+            report.add(&steps, message, help);
         }
     }
 }
@@ -171,20 +228,46 @@ fn check_prefer(
     report.count() == before
 }
 
-fn check_prices(at: &[Step], entry: &Selection, interfaces: &Interfaces<'_>, report: &mut Report<'_>) {
-    let steps = join(at, ["prices"]);
+/// Checks that what is said of interfaces, under a key, is said of those that may be selected, each once.
+fn check_accesses(
+    steps: &[Step],
+    (entry, what): (&Selection, &str),
+    accesses: &[&str],
+    interfaces: &Interfaces<'_>,
+    report: &mut Report<'_>,
+) {
     let candidates = interfaces.candidates(entry);
     let all = || candidates.iter().map(|(own, _)| own.entry.access.name());
+    for (j, &access) in accesses.iter().enumerate() {
+        let steps = [steps, &[At(j), Key("access")]].concat();
+        if !all().any(|name| name == access) {
+            let message = format!("\"{}\" never selects \"{access}\"", entry.node);
+            report.add(&steps, message, format!("it selects among {}", alternatives(all())));
+        } else if accesses[..j].contains(&access) {
+            report.add(&steps, format!("\"{access}\" has a {what} already"), "leave one of them out");
+        }
+    }
+}
+
+fn check_power(at: &[Step], entry: &Selection, interfaces: &Interfaces<'_>, report: &mut Report<'_>) {
+    let steps = join(at, ["power"]);
+    let accesses: Vec<&str> = entry.power.iter().map(|power| power.access.as_str()).collect();
+    check_accesses(&steps, (entry, "power"), &accesses, interfaces, report);
+    for (j, power) in entry.power.iter().enumerate() {
+        let values = [("up_w", power.up_w), ("selected_w", power.selected_w), ("j_per_mb", power.j_per_mb)];
+        for (key, _) in values.into_iter().filter(|(_, value)| !(value.is_finite() && *value >= 0.0)) {
+            let help = "write a number, such as 0.8; without an entry the energy is not counted";
+            report.add(&[&steps[..], &[At(j), Key(key)]].concat(), "a radio draws zero or more", help);
+        }
+    }
+}
+
+fn check_prices(at: &[Step], entry: &Selection, interfaces: &Interfaces<'_>, report: &mut Report<'_>) {
+    let steps = join(at, ["prices"]);
+    let accesses: Vec<&str> = entry.prices.iter().map(|price| price.access.as_str()).collect();
+    check_accesses(&steps, (entry, "price"), &accesses, interfaces, report);
     for (j, price) in entry.prices.iter().enumerate() {
         let steps = [&steps[..], &[At(j)]].concat();
-        if !all().any(|name| *name == *price.access) {
-            let message = format!("\"{}\" never selects \"{}\"", entry.node, price.access);
-            let help = format!("it selects among {}", alternatives(all()));
-            report.add(&join(&steps, ["access"]), message, help);
-        } else if entry.prices[..j].iter().any(|other| other.access == price.access) {
-            let message = format!("\"{}\" has a price already", price.access);
-            report.add(&join(&steps, ["access"]), message, "leave one of them out");
-        }
         if !(price.cost_per_mb.is_finite() && price.cost_per_mb >= 0.0) {
             let help = "write a number, such as 0.01; without a price an interface costs nothing";
             report.add(&join(&steps, ["cost_per_mb"]), "a price is zero or more", help);
@@ -199,9 +282,9 @@ fn check_prices(at: &[Step], entry: &Selection, interfaces: &Interfaces<'_>, rep
 /// Checks what asks for signals.
 fn check_signals(at: &[Step], entry: &Selection, interfaces: &Interfaces<'_>, report: &mut Report<'_>) {
     let candidates = interfaces.candidates(entry);
-    let has_signal = |own: &Own<'_>| matches!(own.entry.access.compares(), Compares::Signals(_));
+    let has_signal = |own: &Own<'_>| own.entry.access.has_signal_at(&entry.node);
     let stations = || candidates.iter().map(|(own, _)| own).filter(|own| own.role == Role::Station);
-    let any = stations().any(has_signal);
+    let any = candidates.iter().any(|(own, _)| has_signal(own));
     let steps = join(at, ["policy"]);
     if entry.policy == Policy::Strongest {
         if let Some(cell) = stations().find(|own| !has_signal(own)) {
@@ -211,7 +294,7 @@ fn check_signals(at: &[Step], entry: &Selection, interfaces: &Interfaces<'_>, re
             report.add(&steps, message, help);
         } else if !any {
             let message = format!("no interface of \"{}\" has a signal", entry.node);
-            let help = "write policy = \"preference\"; [[wifi]] with `beacons` has signals";
+            let help = "write policy = \"preference\"; [[wifi]] with `beacons` and [[link]] with `signal` have signals";
             report.add(&steps, message, help);
         }
     }
@@ -229,15 +312,47 @@ fn check_signals(at: &[Step], entry: &Selection, interfaces: &Interfaces<'_>, re
     }
 }
 
+/// Checks the name of a policy that is not built in, and what has no effect on a class.
+fn check_class(at: &[Step], entry: &Selection, report: &mut Report<'_>) {
+    let Policy::Other(name) = &entry.policy else { return };
+    let steps = join(at, ["policy"]);
+    if entry.policy.class().is_some() {
+        for (key, set) in [
+            ("hold_time", entry.hold_time > Span::ZERO),
+            ("leave_when_going_down", entry.leave_when_going_down),
+            ("threshold", entry.threshold_dbm.is_some()),
+        ] {
+            if set {
+                let message = format!("`{key}` has no effect: the class decides, in `select`");
+                report.add(&join(at, [key]), message, "leave it out");
+            }
+        }
+    } else if digested::is_file(name) {
+        let message = "a scenario alone runs no program, and this one names a class in Python";
+        let help = format!(
+            "write a policy that is built in, and name the class when you run it: --set selection.{}.policy={name}, or in \
+             Python set={{\"selection.{}.policy\": CLASS}}",
+            entry.name, entry.name
+        );
+        report.add(&steps, message, help);
+    } else {
+        let names = || Policy::BUILT_IN.iter().map(|(name, ..)| *name);
+        let meant =
+            nearest(name, names()).map(|meant| format!("did you mean `{meant}`? ")).unwrap_or_default();
+        let all = "There are `preference`, `strongest`, `cheapest`, and classes in Python by FILE.py:CLASS";
+        report.add(&steps, format!("there is no policy `{name}`"), format!("{meant}{all}"));
+    }
+}
+
 /// Warns of interfaces that are never selected: left out of `prefer`, or behind one that is always up.
 fn warn_of_never_selected(
     at: &[Step],
     entry: &Selection,
-    interfaces: &Interfaces<'_>,
+    (interfaces, flows): (&Interfaces<'_>, &[Flow]),
     report: &mut Report<'_>,
 ) {
     let steps = join(at, ["prefer"]);
-    for own in interfaces.of(&entry.node).iter().filter(|own| interfaces.rank(entry, own).is_none()) {
+    for own in interfaces.of(&entry.node).iter().filter(|own| interfaces.rank(&entry.prefer, own).is_none()) {
         let message = format!("\"{}\" never selects \"{}\"", entry.node, own.entry.access.name());
         let help = format!("name it in `prefer`, or take \"{}\" off that link or cell", entry.node);
         report.warn(&steps, message, help);
@@ -251,11 +366,21 @@ fn warn_of_never_selected(
     let precedes = |(one, rank): &(Own<'_>, usize), (other, behind): &(Own<'_>, usize)| match entry.policy {
         Policy::Preference => rank < behind,
         Policy::Cheapest => cost(one) < cost(other),
-        Policy::Strongest => false,
+        Policy::Strongest | Policy::Other(_) => false,
     };
     let candidates = interfaces.candidates(entry);
     let always: Vec<_> = candidates.iter().filter(|(own, _)| is_always_up(own)).collect();
-    for candidate in &candidates {
+    let with_policy = flows.iter().filter(|flow| flow.is_at(&entry.node) && !flow.policy().is_empty());
+    let of_flows: Vec<&str> = with_policy
+        .flat_map(|flow| {
+            let own = interfaces.of_flow(entry, flow);
+            let first_always = own.iter().filter(|(own, _)| is_always_up(own)).map(|&(_, rank)| rank).min();
+            own.into_iter().filter(move |(_, rank)| first_always.is_none_or(|first| *rank <= first))
+        })
+        .map(|(own, _)| own.entry.access.name())
+        .collect();
+    let of_node_alone = |candidate: &&(Own<'_>, usize)| !of_flows.contains(&candidate.0.entry.access.name());
+    for candidate in candidates.iter().filter(of_node_alone) {
         if let Some((before, _)) = always.iter().find(|before| precedes(before, candidate)) {
             let (name, before) = (candidate.0.entry.access.name(), before.entry.access.name());
             let message = format!(
@@ -306,7 +431,7 @@ fn why_it_stays(entry: &Selection, flow: &Flow) -> Option<(&'static str, Option<
 
 /// Warns of flows that the scheme does not move: of the first one, with the number of others.
 fn warn_of_flows_that_stay(at: &[Step], entry: &Selection, flows: &[Flow], report: &mut Report<'_>) {
-    let own = flows.iter().filter(|flow| [&flow.from, &flow.to].iter().any(|end| ***end == *entry.node));
+    let own = flows.iter().filter(|flow| flow.is_at(&entry.node));
     let mut staying = own.filter_map(|flow| Some((flow, why_it_stays(entry, flow)?)));
     let Some((flow, (why, moves))) = staying.next() else { return };
     let others = match staying.count() {

@@ -1,9 +1,13 @@
 //! Selections: which of its interfaces a node uses, and what moves its flows there.
 
-use roamsim_engine::Span;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
+use roamsim_engine::Span;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::json;
+
+use crate::digested;
 use crate::units;
 
 /// A `[[selection]]`: a node with several interfaces, the policy that selects one, and the scheme that moves
@@ -61,6 +65,24 @@ pub struct Selection {
     /// Prices of interfaces, which `cheapest` compares and results add up. Default: none has a price.
     #[serde(default)]
     pub prices: Vec<Price>,
+    /// The power of interfaces' radios; the table `energy` has what they draw. Default: none is counted.
+    #[serde(default)]
+    pub power: Vec<Power>,
+}
+
+/// The power of an interface's radio. No value has a default, because radios differ.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "InterfacePower")]
+pub struct Power {
+    /// The link or cell.
+    pub access: String,
+    /// Watts while it is up and not selected.
+    pub up_w: f64,
+    /// Watts while it is up and selected.
+    pub selected_w: f64,
+    /// Joules per 10^6 bytes of IP packets sent over it, either way, on top of that.
+    pub j_per_mb: f64,
 }
 
 /// The price of an interface.
@@ -73,17 +95,84 @@ pub struct Price {
     pub cost_per_mb: f64,
 }
 
-/// By what a node selects an interface among those that are up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(rename = "SelectionPolicy")]
+/// The rule by which a node selects an interface among those that are up.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Policy {
-    /// The first in `prefer`. Of one technology, the selected one stays; else the stronger signal decides.
+    /// The first in `prefer`.
     Preference,
-    /// The strongest signal. Links without a signal are selected if nothing else is up.
+    /// The strongest signal.
     Strongest,
-    /// The lowest price; of equals the selected one stays, else the first in `prefer`.
+    /// The lowest price.
     Cheapest,
+    /// Any other name: of a class in Python, with the digest of its source, or a wrong one.
+    Other(String),
+}
+
+impl Policy {
+    /// The built-in ones, by name.
+    pub(crate) const BUILT_IN: [(&'static str, Policy, &'static str); 3] = [
+        (
+            "preference",
+            Policy::Preference,
+            "The first in `prefer`. Of one technology, the selected one stays; else the stronger signal decides.",
+        ),
+        (
+            "strongest",
+            Policy::Strongest,
+            "The strongest signal. Links without a signal are selected if nothing else is up.",
+        ),
+        (
+            "cheapest",
+            Policy::Cheapest,
+            "The lowest price; of equals the selected one stays, else the first in `prefer`.",
+        ),
+    ];
+
+    /// The class of Python that it is, with its digest.
+    pub(crate) fn class(&self) -> Option<&str> {
+        match self {
+            Policy::Other(name) => digested::class(name).map(|_| name.as_str()),
+            Policy::Preference | Policy::Strongest | Policy::Cheapest => None,
+        }
+    }
+
+    /// Its name in tables: of a class, without the digest.
+    pub(crate) fn name(&self) -> &str {
+        let built_in = Policy::BUILT_IN.iter().find(|(_, policy, _)| policy == self);
+        match (built_in, self) {
+            (None, Policy::Other(name)) => digested::class(name).unwrap_or(name),
+            (built_in, _) => built_in.map_or("", |(name, ..)| name),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Policy {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Policy, D::Error> {
+        let written = String::deserialize(deserializer)?;
+        let built_in = Policy::BUILT_IN.into_iter().find(|(name, ..)| *name == written);
+        Ok(built_in.map_or(Policy::Other(written), |(_, policy, _)| policy))
+    }
+}
+
+impl JsonSchema for Policy {
+    fn schema_name() -> Cow<'static, str> {
+        "SelectionPolicy".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let built_in = Policy::BUILT_IN
+            .map(|(name, _, about)| json!({ "type": "string", "const": name, "description": about }));
+        let class = json!({
+            "type": "string",
+            "pattern": "^.+(\\.py:|@).+$",
+            "description": "A class in Python, by FILE.py:CLASS. Only `--set`, `--vary` and the API may name one.",
+        });
+        let all: Vec<_> = built_in.into_iter().chain([class]).collect();
+        json_schema!({
+            "description": "The rule by which a node selects an interface among those that are up.",
+            "oneOf": all,
+        })
+    }
 }
 
 /// How flows move to the selected interface.

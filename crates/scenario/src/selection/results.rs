@@ -1,5 +1,6 @@
-//! `selection`: one row a node that selects; `interfaces`: one row an interface of it; `switches`: one row a
-//! change. Only where a node selects.
+//! `selection`: one row a node that selects, then one a flow with a policy of its own; `interfaces`: one row
+//! an interface of a node; `switches`: one row a change. Only where a node selects. `energy`: one row an
+//! interface whose radio has a power.
 
 use roamsim_engine::Time;
 use roamsim_network::World;
@@ -26,9 +27,10 @@ impl Row<'_> {
     }
 }
 
-pub(crate) fn tables(world: &World, end: Time) -> [Table; 3] {
+pub(crate) fn tables(world: &World, end: Time) -> Vec<Table> {
     let mut senders = Senders::default();
-    let all = world.selections.all.iter();
+    // Those of flows share the interfaces of their nodes.
+    let all = world.selections.of_nodes();
     let own = all.flat_map(|selection| selection.candidates.iter().map(move |one| (selection, one)));
     let rows: Vec<Row<'_>> = own
         .map(|(selection, candidate)| {
@@ -36,7 +38,9 @@ pub(crate) fn tables(world: &World, end: Time) -> [Table; 3] {
             Row { selection, candidate, bytes: stats.map(|stats| stats.sent_bytes) }
         })
         .collect();
-    [totals(world, &rows), interfaces(world, &rows), switches(world)]
+    let mut tables = vec![totals(world, &rows), interfaces(world, &rows), switches(world)];
+    tables.extend(energy(world, &rows));
+    tables
 }
 
 fn node(world: &World, selection: &Selection) -> String {
@@ -52,10 +56,13 @@ fn totals(world: &World, rows: &[Row<'_>]) -> Table {
     let count = |of: fn(&Selection) -> usize| all().map(move |selection| of(selection) as u64);
     let between =
         |selection: &Selection| selection.switches.iter().filter(|one| one.is_between_interfaces()).count();
-    // Rows are in the order of the selections.
+    // Rows are in the order of the selections, those of nodes first.
     let mut rest = rows;
     let costs: Vec<f64> = all()
         .map(|selection| {
+            if selection.config.of_one_flow {
+                return f64::NAN;
+            }
             let (own, behind) = rest.split_at(selection.candidates.len());
             rest = behind;
             let known = own.iter().map(Row::cost).filter(|cost| !cost.is_nan());
@@ -67,7 +74,7 @@ fn totals(world: &World, rows: &[Row<'_>]) -> Table {
         columns: vec![
             text("name", all().map(|selection| selection.config.name.clone())),
             text("node", all().map(|selection| node(world, selection))),
-            text("policy", all().map(|selection| selection.config.policy.name().to_owned())),
+            text("policy", all().map(|selection| selection.config.policy_name.clone())),
             text("scheme", all().map(|selection| selection.config.scheme.name().to_owned())),
             integer("switches", "switches", count(between)),
             integer(
@@ -96,6 +103,35 @@ fn interfaces(world: &World, rows: &[Row<'_>]) -> Table {
             float("cost", "", rows.iter().map(Row::cost)),
         ],
     }
+}
+
+fn energy(world: &World, rows: &[Row<'_>]) -> Option<Table> {
+    let powered = || rows.iter().filter_map(|row| Some((row, row.candidate.power?)));
+    powered().next()?;
+    let parts: Vec<[f64; 3]> = powered()
+        .map(|(row, power)| {
+            let stay = row.candidate.stay;
+            let bytes = row.bytes[0] + row.bytes[1];
+            [
+                power.up_w * stay.up.saturating_sub(stay.active).as_secs_f64(),
+                power.selected_w * stay.active.as_secs_f64(),
+                power.j_per_mb * bytes as f64 / OCTETS_PER_MB,
+            ]
+        })
+        .collect();
+    let part = |name, at: usize| float(name, "J", parts.iter().map(move |parts| parts[at]));
+    Some(Table {
+        name: "energy",
+        columns: vec![
+            text("name", powered().map(|(row, _)| row.selection.config.name.clone())),
+            text("node", powered().map(|(row, _)| node(world, row.selection))),
+            text("link", powered().map(|(row, _)| link(world, row.candidate))),
+            part("up_j", 0),
+            part("selected_j", 1),
+            part("traffic_j", 2),
+            float("energy_j", "J", parts.iter().map(|parts| parts.iter().sum())),
+        ],
+    })
 }
 
 fn switches(world: &World) -> Table {

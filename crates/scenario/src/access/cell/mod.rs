@@ -39,6 +39,10 @@ impl Access for Cell {
         Some(build::radius_m(&self.coverage))
     }
 
+    fn nominal_rate_bps(&self, _node: &str) -> Option<u64> {
+        Some(self.rate_bps)
+    }
+
     fn shows_itself(&self) -> bool {
         true
     }

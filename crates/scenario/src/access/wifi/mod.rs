@@ -57,6 +57,10 @@ impl Access for Wifi {
         self.beacons.map(|_| settings.hysteresis_db)
     }
 
+    fn nominal_rate_bps(&self, _node: &str) -> Option<u64> {
+        self.rate_bps
+    }
+
     fn compares(&self) -> Compares {
         if self.beacons.is_some() { Compares::Signals("wifi") } else { Compares::Distances }
     }

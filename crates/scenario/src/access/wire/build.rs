@@ -20,7 +20,8 @@ use roamsim_network::queue::drop_tail::DropTail;
 /// The direction that starts from one of the ends.
 pub(super) fn machine(model: &LinkModel, from: usize, making: &Making<'_>) -> AnyLink {
     let LinkModel { name, between, kind } = model;
-    let Kind { rate: _, delay: _, queue: _, mtu_bytes, cost: _, loss, duplicate: _, outages } = &**kind;
+    let Kind { rate: _, delay: _, queue: _, mtu_bytes, cost: _, loss, duplicate: _, outages, signal: _ } =
+        &**kind;
     let mtu_bytes = *mtu_bytes as u32;
     let stream = |purpose: &str| making.builder.stream("link", name, &[&escaped(&between[from]), purpose]);
     let loss = loss.iter().find(|loss| model.is_of(loss.from.as_ref(), from));
@@ -35,7 +36,9 @@ pub(super) fn machine(model: &LinkModel, from: usize, making: &Making<'_>) -> An
     let delay = model.delay_from(from).unwrap_or(&no_delay);
     let queue = model.queue_from(from);
     let duplicate = model.duplicate_from(from).map(|probability| (probability, stream("duplicate")));
+    let signal_dbm = model.signal_at(from).map(|signal| series(signal, 0.0));
     let managed = duplicate.is_some()
+        || signal_dbm.is_some()
         || !changes(model, from).is_empty()
         || making.traffic.is_commanded(name)
         || making.traffic.has_errors_counted(name);
@@ -59,6 +62,7 @@ pub(super) fn machine(model: &LinkModel, from: usize, making: &Making<'_>) -> An
         outages,
         loss,
         duplicate,
+        signal_dbm,
     };
     AnyLink::ManagedWire(Box::new(ManagedWire::new(config)))
 }
@@ -72,6 +76,7 @@ pub(super) fn changes(model: &LinkModel, from: usize) -> Vec<(&LinkEvent, Change
     if let Some(Losses::Series(series)) = loss.map(|loss| &loss.model) {
         changes.extend(series.changes());
     }
+    changes.extend(model.signal_at(from).into_iter().flat_map(Varying::changes));
     changes
 }
 
@@ -100,7 +105,7 @@ fn pace(rate: &Rate) -> Pace {
 }
 
 /// The highest rate of a series, the mean of a trace: by which RED has its mean decay while nothing waits.
-fn highest_bps(rate: &Rate) -> u64 {
+pub(super) fn highest_bps(rate: &Rate) -> u64 {
     if let Some(Ok(schedule_ms)) = rate.schedule_ms() {
         let bits = schedule_ms.len() as f64 * 8.0 * f64::from(OPPORTUNITY_BYTES);
         let ms = schedule_ms.last().map_or(1.0, |&ms| f64::from(ms));

@@ -83,6 +83,14 @@ impl Access for Link {
         if has_some { LinkEventName::UP_AND_DOWN } else { &[] }
     }
 
+    fn nominal_rate_bps(&self, node: &str) -> Option<u64> {
+        self.rate_from(1 - self.end(node)?).map(build::highest_bps)
+    }
+
+    fn has_signal_at(&self, node: &str) -> bool {
+        self.end(node).is_some_and(|end| self.signal_at(end).is_some())
+    }
+
     fn is_switched_at(&self, node: &str) -> bool {
         self.end(node).is_some()
     }

@@ -8,7 +8,7 @@ use roamsim_engine::{Span, Time};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer};
 
-use super::path::{Delay, LossSeries, Rate, Varying};
+use super::path::{Delay, LossSeries, Rate, Signal, Varying};
 use crate::access::DEFAULT_COST;
 use crate::access::mtu::default_mtu_bytes;
 use crate::access::queue::Queue;
@@ -48,6 +48,8 @@ pub struct Kind {
     pub duplicate: Vec<Duplicate>,
     /// When it is cut.
     pub outages: Vec<Outage>,
+    /// How strong its signal is; empty where it has none.
+    pub signal: Vec<Signal>,
 }
 
 /// A `[[link]]`: a full-duplex wire between two nodes.
@@ -91,13 +93,30 @@ struct LinkTable {
     /// Times in which the link is cut: packets on it or arriving at it are lost. Left out: none.
     #[serde(default)]
     outages: Vec<Outage>,
+    /// The signal of a radio link, which the policies of a `[[selection]]` compare: one for both directions,
+    /// or a table for each. Each change is a Link_Parameters_Report of IEEE 802.21. It changes neither rate
+    /// nor loss. Left out: none.
+    #[serde(default, deserialize_with = "one_or_many")]
+    #[schemars(with = "OneOrMany<Signal>")]
+    signal: Vec<Signal>,
 }
 
 impl From<LinkTable> for Link {
     fn from(table: LinkTable) -> Link {
-        let LinkTable { name, between, rate, delay, queue, mtu_bytes, cost, loss, duplicate, outages } =
-            table;
-        let kind = Kind { rate, delay, queue, mtu_bytes, cost, loss, duplicate, outages };
+        let LinkTable {
+            name,
+            between,
+            rate,
+            delay,
+            queue,
+            mtu_bytes,
+            cost,
+            loss,
+            duplicate,
+            outages,
+            signal,
+        } = table;
+        let kind = Kind { rate, delay, queue, mtu_bytes, cost, loss, duplicate, outages, signal };
         Link { name, between, kind: Arc::new(kind) }
     }
 }
@@ -140,6 +159,11 @@ impl Link {
     /// The delay of the direction that starts from an end.
     pub(super) fn delay_from(&self, end: usize) -> Option<&Delay> {
         self.delay.iter().find(|delay| self.is_of(delay.from.as_ref(), end))
+    }
+
+    /// The signal that is heard at an end, from the other one.
+    pub(super) fn signal_at(&self, end: usize) -> Option<&Signal> {
+        self.signal.iter().find(|signal| self.is_of(signal.from.as_ref(), 1 - end))
     }
 
     /// The probability that a packet arrives twice in the direction that starts from an end; `None`: none

@@ -1,4 +1,5 @@
-//! What a wire is over time, in one direction or both: its rate, its delay, the loss that changes.
+//! What a wire is over time, in one direction or both: its rate, its delay, the loss that changes, its
+//! signal.
 
 use roamsim_engine::{Span, Time};
 use roamsim_network::link::managed_wire::Change;
@@ -268,6 +269,33 @@ over_time! {
         probability,
     }
     Probability as |number| number, |probability| Change::Loss { number: 0, probability }
+}
+
+over_time! {
+    /// The strength of the signal that a direction is received with, in dBm: a plain value, or a table.
+    #[serde(rename = "plain value or table", deny_unknown_fields)]
+    #[schemars(rename = "LinkSignal", transform = plain_value_is_first_key)]
+    Signal {
+        /// The signal, or the one before the first step.
+        #[serde(rename = "constant", default, deserialize_with = "units::some_power")]
+        #[schemars(with = "Option<units::Power>")]
+        constant_dbm: f64,
+        /// The node that sends in this direction; the other node hears it. Left out: both directions.
+        from,
+        /// When each signal begins, in order of time.
+        steps,
+        /// A file of steps: a time in seconds and a signal in dBm a line. The first line holds from the
+        /// beginning.
+        file,
+    }
+    /// A step of a signal.
+    SignalStep {
+        /// The signal.
+        #[serde(rename = "signal", deserialize_with = "units::power")]
+        #[schemars(with = "units::Power")]
+        signal_dbm,
+    }
+    Dbm as |dbm| dbm, Change::SignalDbm
 }
 
 /// A link event of a link or cell of the scenario.

@@ -1,19 +1,14 @@
 //! The key `congestion_control`: a built-in window in place of the variant's, or a class in Python.
 //!
-//! A built-in one chooses the variant that has it. A class is a program of the user, which a scenario alone
-//! must not run. The package loads the class that the command line or the API names, and puts `CLASS@DIGEST`
-//! in its place, with a digest of its source. So results are filed under the source too, and a scenario that
-//! names a class runs only where the user has named the same source.
+//! A built-in one chooses the variant that has it. A class is named as [`digested`] says.
 
 use roamsim_protocols::tcp::congestion::Kind;
 
 use super::model::{Tcp, TcpVariant};
+use crate::digested;
 use crate::report::{Report, Step, join};
 use crate::suggest::nearest;
 use crate::tree::{Node, Tree};
-
-/// Hexadecimal digits of a digest.
-const DIGITS: usize = 32;
 
 /// The built-in ones, and the variant that has each in place of another.
 const BUILT_IN: [(Kind, &[(TcpVariant, TcpVariant)]); 4] = [
@@ -49,10 +44,7 @@ pub(crate) fn apply(tree: &mut Tree) {
 
 /// The class of a transport, with its digest.
 pub(crate) fn law(tcp: &Tcp) -> Option<&str> {
-    let named = tcp.congestion_control.as_deref()?;
-    let (class, digest) = named.split_once('@')?;
-    let is_digest = digest.len() == DIGITS && digest.bytes().all(|digit| digit.is_ascii_hexdigit());
-    (is_digest && !class.is_empty()).then_some(named)
+    tcp.congestion_control.as_deref().filter(|named| digested::class(named).is_some())
 }
 
 /// Its name without the digest.
@@ -67,7 +59,7 @@ pub(super) fn check(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
     if law(tcp).is_some() {
         return check_class(at, tcp, report);
     }
-    if named.contains(".py:") {
+    if digested::is_file(named) {
         let message = "a scenario alone runs no program, and this one names a class in Python";
         let help = format!(
             "leave it out, and name the class when you run it: --set flow.NAME.transport.congestion_control={named}, or in \

@@ -1,4 +1,4 @@
-//! What is wrong with the rate, the delay or the loss of a wire over time.
+//! What is wrong with the rate, the delay, the loss or the signal of a wire over time.
 
 use std::collections::BTreeSet;
 
@@ -31,6 +31,15 @@ pub(super) fn check(at: &[Step], link: &Link, context: &Context<'_>, report: &mu
         steps.push(At(j));
         steps
     };
+    let signals: Vec<_> = link.signal.iter().map(|signal| signal.from.as_ref()).collect();
+    check_directions((at, "signal"), link, &signals, false, report);
+    for (j, signal) in link.signal.iter().enumerate() {
+        let steps = entry("signal", j);
+        if check_steps(&steps, signal, context, report) && signal.steps_by_time().is_empty() {
+            let help = "write a signal such as \"-85dBm\", or `steps` or a `file`";
+            report.add(&steps, "this direction has no signal", help);
+        }
+    }
     for (j, rate) in link.rate.iter().enumerate() {
         check_rate(&entry("rate", j), rate, link, context, report);
     }
