@@ -923,8 +923,8 @@ class RedQueue(Table):
             Floyd, "Recommendation on using the gentle variant of RED", 2000. Without it: true.
         spare_single_packet: Whether an arrival passes while at most one packet waits, whatever the mean is, as in
             ns-2 and ns-3. Default: no, Floyd and Jacobson 1993, figure 2. Without it: false.
-        idle_packet_size: The packets by which the mean decays while nothing waits. Default: ns-2's. Without it:
-            "500B".
+        idle_packet_size: The size of the packets by which the mean decays while the queue is empty. Default:
+            ns-2's. Without it: "500B".
         ecn: Whether packets of transports with ECN are marked instead of dropped, below `max_threshold` (RFC 3168
             section 7). Default chosen: no. Without it: false.
     """
@@ -3210,8 +3210,8 @@ class PoissonApplication(Table):
     Attributes:
         packet_size: Payload of each packet, without headers; over TCP, of each write.
         mean_interval: Mean time between two packets, batches included.
-        mean_batch: Mean packets at one instant, geometric, at least 1; batches come rarer by this factor. Default:
-            packets come alone. Without it: 1.
+        mean_batch: Mean packets at one instant, geometric, at least 1. Batches come less often by this factor.
+            Default: packets come alone. Without it: 1.
         start: When it begins; a distribution is drawn once a run. Default: with the run. Without it: "0s".
         stop: When it ends. Left out: with the run.
         deadline: The longest delay of a message that counts for `in_time_share` of `flows`. Left out: none.
@@ -3289,7 +3289,7 @@ class VideoApplication(Table):
 
     Attributes:
         film: The film whose published statistics the frames have. Either this or `trace`.
-        trace: A file of recorded frames, verbose or terse, from the libraries of TU Berlin (TKN) orArizona State
+        trace: A file of recorded frames, verbose or terse, from the libraries of TU Berlin (TKN) or Arizona State
             University. Either this or `film`.
         content: The file's lines, in place of `trace`.
         repeat: Whether a trace begins again; its last frame lasts as long as the one before. Default: no (chosen:
@@ -3301,7 +3301,7 @@ class VideoApplication(Table):
         packet_size: The most payload of a packet, without headers; over TCP, of a write.
         spread: Whether a frame's packets are spread over the frame interval. Default: no (chosen: an encoder emits
             whole frames, and queues must hold these bursts). Without it: false.
-        playout_delay: A frame is in time if all its packets arrive this long after its instant. Default: ITU-T
+        playout_delay: A frame is in time if all its packets arrive within this time of its instant. Default: ITU-T
             G.114, for conversation; viewers can wait longer. Without it: "150ms".
         start: When it begins; a distribution is drawn once a run. Default: with the run. Without it: "0s".
         stop: When it ends. Left out: with the run.
@@ -3484,11 +3484,11 @@ class Acknowledgement(Table):
     """MIH acknowledgement and retransmission.
 
     Attributes:
-        timeout: Time until an unacknowledged message is retransmitted. The transaction fails as long after the
-            last transmission.
+        timeout: Time until an unacknowledged message is retransmitted, and from the last transmission until the
+            transaction fails.
         retransmissions: Retransmissions of an unacknowledged message. Default: the published 802.21 study. Without
             it: 2.
-        mode: Whether an acknowledgement is a message of its own. Default: yes, as in the published 802.21 study.
+        mode: Whether an acknowledgement is a message of its own. Default: as in the published 802.21 study.
             Without it: "separate".
         validity: When a requester stops accepting a response. Default chosen: `acked`: an acknowledged request is
             worth waiting for. Without it: "acked".
@@ -3546,9 +3546,9 @@ class LinkAction(Table):
 
     Attributes:
         link: The link of `from`, by the name of its `[[cell]]`, `[[wifi]]`, `[[link]]` or the like.
-        action: What.
-        upon: Upon which event.
-        of: Of this link of `from`. Left out: of any.
+        action: The action.
+        upon: The event that triggers it.
+        of: The link of `from` that has the event. Left out: any link.
     """
 
     link: str
@@ -3568,9 +3568,9 @@ class MihHandover(Table):
         mobile_node: The node that is handed over.
         initiated_by: Who decides on the handover and on its target.
         notice: How the first network's point of service learns that the link is going down. Default chosen:
-            `local`, for it may be at the access. Without it: "local".
+            `local`, because it may be at the access. Without it: "local".
         from_: The network that the mobile node uses at first.
-        to: Those that it may go to, the first choice first.
+        to: The networks that it may go to, the first choice first.
         transport: The transport between the mobile node and the points of service.
         transport_between_pos: The transport between points of service. Left out: the same.
         dscp: The packets' DSCP. Default: best effort (RFC 2474 section 4.1). Without it: 0.
@@ -3699,7 +3699,7 @@ class MessageTimers(Table):
     """Timers of one kind of message.
 
     Attributes:
-        message: Which.
+        message: The message.
         timeout: In place of `acknowledgement.timeout`.
         retransmissions: In place of `acknowledgement.retransmissions`. Left out: those.
     """
@@ -4027,10 +4027,10 @@ SelectionScheme = Literal["none", "redirect", "mobile_sctp", "migration"]
 Transport = UdpTransport | TcpTransport | SctpTransport | QuicTransport
 
 #: A preset of TCP. `roamsim explain --preset linux` prints its settings with their sources.
-#: "classic": TCP as it stood when the comparisons of the 1990s were made: `variant = "reno"`; `initial_window = 1`;
-#: `receive_window = "65535B"`; `window_scaling = false`; `timestamps = false`; `limited_transmit = false`;
-#: `delayed_ack = true`; `delayed_ack_timeout = "200ms"`; `nagle = true`; `dup_ack_threshold = 3`; `clock_granularity
-#: = "500ms"`; `min_rto = "1s"`; `max_rto = "64s"`; `initial_rto = "3s"`.
+#: "classic": TCP of the comparisons of the 1990s: `variant = "reno"`; `initial_window = 1`; `receive_window =
+#: "65535B"`; `window_scaling = false`; `timestamps = false`; `limited_transmit = false`; `delayed_ack = true`;
+#: `delayed_ack_timeout = "200ms"`; `nagle = true`; `dup_ack_threshold = 3`; `clock_granularity = "500ms"`; `min_rto =
+#: "1s"`; `max_rto = "64s"`; `initial_rto = "3s"`.
 #: "linux": TCP of Linux 6.12 (LTS) with its default settings: `variant = "cubic"`; `cubic_rules = "linux"`;
 #: `initial_window = 10`; `receive_window = "3MiB"`; `initial_receive_window = "64KiB"`; `send_buffer = "4MiB"`;
 #: `initial_send_buffer = "16KiB"`; `window_scaling = true`; `timestamps = true`; `sack = true`; `rack = true`;
@@ -4042,15 +4042,15 @@ Transport = UdpTransport | TcpTransport | SctpTransport | QuicTransport
 #: "120s"`; `initial_rto = "1s"`; `max_retransmissions = 15`; `keep_alive = false`; `keep_alive_time = "2h"`;
 #: `keep_alive_interval = "75s"`; `keep_alive_probes = 9`; `msl = "30s"`; `challenge_ack_limit = 1`;
 #: `challenge_ack_interval = "500ms"`.
-#: "rfc": TCP as the standards track has it by now, with every mechanism that is modelled: `variant = "cubic"`;
-#: `cubic_rules = "rfc9438"`; `initial_window = 10`; `receive_window = "6MiB"`; `window_scaling = true`; `timestamps =
-#: true`; `sack = true`; `rack = true`; `tail_loss_probe = true`; `prr = true`; `frto = true`; `undo = true`;
-#: `hystart_rules = "rfc9406"`; `window_validation = "half"`; `rto_rules = "rfc6298"`; `hystart = true`; `pacing =
-#: false`; `ecn = false`; `dup_ack_threshold = 3`; `limited_transmit = true`; `byte_counting_limit = 1`;
-#: `restart_after_idle = true`; `fast_convergence = true`; `delayed_ack = true`; `delayed_ack_count = 2`;
-#: `delayed_ack_rules = "rfc"`; `delayed_ack_timeout = "200ms"`; `nagle = true`; `nagle_rules = "rfc"`;
-#: `clock_granularity = "1ms"`; `min_rto = "1s"`; `max_rto = "60s"`; `initial_rto = "1s"`; `keep_alive = false`;
-#: `keep_alive_time = "2h"`; `msl = "2min"`; `challenge_ack_limit = 10`; `challenge_ack_interval = "5s"`.
+#: "rfc": TCP of today's standards track, with every mechanism that is modelled: `variant = "cubic"`; `cubic_rules =
+#: "rfc9438"`; `initial_window = 10`; `receive_window = "6MiB"`; `window_scaling = true`; `timestamps = true`; `sack =
+#: true`; `rack = true`; `tail_loss_probe = true`; `prr = true`; `frto = true`; `undo = true`; `hystart_rules =
+#: "rfc9406"`; `window_validation = "half"`; `rto_rules = "rfc6298"`; `hystart = true`; `pacing = false`; `ecn =
+#: false`; `dup_ack_threshold = 3`; `limited_transmit = true`; `byte_counting_limit = 1`; `restart_after_idle = true`;
+#: `fast_convergence = true`; `delayed_ack = true`; `delayed_ack_count = 2`; `delayed_ack_rules = "rfc"`;
+#: `delayed_ack_timeout = "200ms"`; `nagle = true`; `nagle_rules = "rfc"`; `clock_granularity = "1ms"`; `min_rto =
+#: "1s"`; `max_rto = "60s"`; `initial_rto = "1s"`; `keep_alive = false`; `keep_alive_time = "2h"`; `msl = "2min"`;
+#: `challenge_ack_limit = 10`; `challenge_ack_interval = "5s"`.
 TcpStack = Literal["classic", "linux", "rfc"]
 
 #: A named triple of loss detection, recovery and congestion control.
@@ -4085,8 +4085,8 @@ TcpNagleRules = Literal["rfc", "minshall"]
 #: When a congestion window that is not used grows, and whether it shrinks.
 #: "half": It grows while half of it is in use (RFC 7661 section 4.2), and shrinks by `restart_after_idle` alone.
 #: "linux": Linux 6.12: it grows while all of it is in use, in slow start half of it. With `restart_after_idle` it is
-#: halved for each retransmission timeout of an idle time. After each timeout in which it was not in use, it goes half
-#: the way to the flight (RFC 2861).
+#: halved for each retransmission timeout of an idle time. After each timeout in which it was not in use, it shrinks
+#: halfway to the octets in flight (RFC 2861).
 TcpWindowValidation = Literal["half", "linux"]
 
 #: The CUBIC of the RFC, or that of Linux.
@@ -4110,12 +4110,12 @@ SctpRules = Literal["rfc9260", "rfc2960"]
 
 #: A congestion control of QUIC.
 #: "newreno": NewReno of RFC 9002 section 7, as quinn-proto has it.
-#: "reno": Slow start and congestion avoidance of RFC 5681: the law that TCP has here.
-#: "cubic": CUBIC of RFC 9438: the law that TCP has here.
-#: "cubic_linux": CUBIC of Linux: the law that TCP has here with `cubic_rules = "linux"`.
-#: "vegas": Vegas (Brakmo and Peterson 1995): the law that TCP has here.
-#: "bbr": BBR version 3 (draft-ietf-ccwg-bbr-06): the law that TCP has here.
-#: "dctcp": DCTCP of RFC 8257, with `ecn`: the law that TCP has here.
+#: "reno": Slow start and congestion avoidance of RFC 5681, shared with TCP.
+#: "cubic": CUBIC of RFC 9438, shared with TCP.
+#: "cubic_linux": CUBIC of Linux: TCP's with `cubic_rules = "linux"`.
+#: "vegas": Vegas (Brakmo and Peterson 1995), shared with TCP.
+#: "bbr": BBR version 3 (draft-ietf-ccwg-bbr-06), shared with TCP.
+#: "dctcp": DCTCP of RFC 8257, with `ecn`, shared with TCP.
 QuicCongestionControl = Literal["newreno", "reno", "cubic", "cubic_linux", "vegas", "bbr", "dctcp"]
 
 #: How messages travel.
@@ -4192,9 +4192,9 @@ SubscribedEvent = Literal["link_detected", "link_up", "link_parameters_report", 
 Crossing = Literal["above", "below"]
 
 #: An action of a link (IEEE Std 802.21-2008, LINK_AC_TYPE and LINK_AC_ATTR).
-#: "power_up": It may be taken up again, and is where it is heard.
+#: "power_up": The station may return to it, and does so where it hears it.
 #: "power_down": The station leaves it, and does not return before a power up.
-#: "disconnect": The same.
+#: "disconnect": The same as `power_down`.
 #: "scan": An 802.11 link with `beacons`, or an 802.16 link with `scanning`, scans.
 LinkActionKind = Literal["power_up", "power_down", "disconnect", "scan"]
 
@@ -4211,7 +4211,7 @@ Initiator = Literal["mobile_node", "network", "both"]
 #: "remote": By MIH_Link_Going_Down.indication of the mobile node's MIHF, to which it has subscribed.
 Notice = Literal["local", "remote"]
 
-#: Upon what a handover is prepared.
+#: The event that begins the preparation of a handover.
 #: "link_detected": Link_Detected of a network of `to`, once the first link is up.
 #: "link_going_down": Link_Going_Down.
 #: "link_parameters_report": Link_Parameters_Report: the first network's signal crosses one of `thresholds`. A

@@ -56,10 +56,10 @@ def _ranked(made: Report, results: Results, target: Target, found: list[Ranking]
         made.figure(
             f"{anchor}-pairs",
             charts.differences(pairs, title),
-            f"{capital(drawn.title)}: differences of pairs, the better against the other",
-            "In a replication all values met the same losses. Intervals are 95 % ones: Student's t for differences "
-            "in pairs of replications, Fieller's for differences relative to the baseline's mean. An interval that "
-            "holds 0 shows no difference.",
+            f"{capital(drawn.title)}: differences in pairs, better against worse",
+            "All values of a replication met the same losses. These are 95 % intervals: Student's t for differences "
+            "in pairs of replications, Fieller's for differences relative to the baseline's mean. If an interval "
+            "contains 0, no difference is shown.",
             lead=True,
         )
 

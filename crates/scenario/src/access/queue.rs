@@ -252,7 +252,7 @@ pub struct Red {
     /// Default: no, Floyd and Jacobson 1993, figure 2.
     #[serde(default)]
     pub spare_single_packet: bool,
-    /// The packets by which the mean decays while nothing waits. Default: ns-2's.
+    /// The size of the packets by which the mean decays while the queue is empty. Default: ns-2's.
     #[serde(default = "red_idle_packet_bytes", with = "units::size", rename = "idle_packet_size")]
     #[schemars(with = "units::Size")]
     pub idle_packet_bytes: u64,

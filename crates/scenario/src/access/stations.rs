@@ -84,7 +84,7 @@ pub(crate) fn check_advertisement(
     let steps = join(at, ["advertisement"]);
     check_start(&join(&steps, ["start"]), advertisement.start, context.network.duration(), report);
     if advertisement.period < SHORTEST_PERIOD {
-        let message = "a base station beacons once a millisecond at most";
+        let message = "a base station beacons at most once a millisecond";
         report.add(&join(&steps, ["period"]), message, "write a longer time, such as \"100ms\"");
     }
     if advertisement.lifetime == 0 {
@@ -136,7 +136,7 @@ pub(crate) fn check_members(
         place(station, &steps, report);
         if own(station) {
             let message = format!("\"{station}\" is the base station of this cell");
-            report.add(&steps, message, "a station is another node than the base station");
+            report.add(&steps, message, "name a node that is not the base station");
             continue;
         } else if !named.insert(station) {
             report.add(&steps, format!("\"{station}\" is named twice"), "name each station once");

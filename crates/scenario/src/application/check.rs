@@ -52,8 +52,7 @@ pub(crate) fn check(
             report.add(&join(at, ["deadline"]), "this time must be above zero", "write a time above zero");
         }
         Some(deadline) if deadline >= duration => {
-            let message =
-                format!("no deadline of a message is over within the run of {}", time_text(duration));
+            let message = format!("no deadline of a message ends within the run of {}", time_text(duration));
             report.add(&join(at, ["deadline"]), message, "write a shorter one, such as \"100ms\"");
         }
         _ => {}

@@ -29,7 +29,7 @@ pub fn parse(text: &str) -> Result<Vec<(f64, f64)>, Fault> {
             return fault("this is no distance", "write a number of metres, zero or more");
         }
         if !(0.0..=1.0).contains(error) {
-            return fault("this is no probability", "write a number from 0 to 1");
+            return fault("this is not a probability", "write a number from 0 to 1");
         }
         // Millimetres, as in the scenario itself.
         let distance_m = (distance_m * 1e3).round() / 1e3;
@@ -71,7 +71,7 @@ mod tests {
             ("ten 10 0.1", "not a distance and a probability"),
             ("-1 0.1", "no distance"),
             ("nan 0.1", "no distance"),
-            ("10 1.5", "no probability"),
+            ("10 1.5", "not a probability"),
             ("5 0.5", "not above"),
         ] {
             let text = format!("5 0.1\n{line}\n");

@@ -28,7 +28,7 @@ pub(crate) fn check(
             contradiction(stated, inferred, &node.name)
                 .or_else(|| unserved(stated, node, schemes, names, attached, topology))
         } else {
-            let message = format!("\"{}\" is a station of no cell, and hands over nowhere", node.name);
+            let message = format!("\"{}\" is not a station of any cell", node.name);
             Some((
                 message,
                 format!("leave `handover` out, or name it in the `stations` of {THAT_COME_AND_GO}"),

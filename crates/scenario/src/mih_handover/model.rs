@@ -23,12 +23,12 @@ pub struct MihHandover {
     /// Who decides on the handover and on its target.
     pub initiated_by: Initiator,
     /// How the first network's point of service learns that the link is going down. Default chosen: `local`,
-    /// for it may be at the access.
+    /// because it may be at the access.
     #[serde(default)]
     pub notice: Notice,
     /// The network that the mobile node uses at first.
     pub from: ServingNetwork,
-    /// Those that it may go to, the first choice first.
+    /// The networks that it may go to, the first choice first.
     pub to: Vec<CandidateNetwork>,
     /// The transport between the mobile node and the points of service.
     pub transport: Transport,
@@ -119,7 +119,7 @@ pub enum Initiator {
     Both,
 }
 
-/// Upon what a handover is prepared.
+/// The event that begins the preparation of a handover.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ActOn {
@@ -219,7 +219,7 @@ pub enum Then {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MessageTimers {
-    /// Which.
+    /// The message.
     pub message: MessageKind,
     /// In place of `acknowledgement.timeout`.
     #[serde(with = "units::duration")]

@@ -158,7 +158,7 @@ fn check_lifetime(steps: &[Step], lifetime: Span, report: &mut Report<'_>) -> bo
 fn check_advertisement(at: &[Step], advertisement: &AgentAdvertisement, report: &mut Report<'_>) {
     let period = advertisement.period;
     if period < SHORTEST_PERIOD {
-        let message = "an agent advertises once a millisecond at most";
+        let message = "an agent advertises at most once a millisecond";
         report.add(&join(at, ["period"]), message, "write a longer time, such as \"1s\"");
         return;
     }

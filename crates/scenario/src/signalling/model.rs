@@ -154,11 +154,11 @@ pub enum Crossing {
 pub struct LinkAction {
     /// The link of `from`, by the name of its `[[cell]]`, `[[wifi]]`, `[[link]]` or the like.
     pub link: String,
-    /// What.
+    /// The action.
     pub action: LinkActionKind,
-    /// Upon which event.
+    /// The event that triggers it.
     pub upon: SubscribedEvent,
-    /// Of this link of `from`. Left out: of any.
+    /// The link of `from` that has the event. Left out: any link.
     #[serde(default)]
     pub of: Option<String>,
 }
@@ -167,11 +167,11 @@ pub struct LinkAction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkActionKind {
-    /// It may be taken up again, and is where it is heard.
+    /// The station may return to it, and does so where it hears it.
     PowerUp,
     /// The station leaves it, and does not return before a power up.
     PowerDown,
-    /// The same.
+    /// The same as `power_down`.
     Disconnect,
     /// An 802.11 link with `beacons`, or an 802.16 link with `scanning`, scans.
     Scan,
@@ -181,15 +181,15 @@ pub enum LinkActionKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Acknowledgement {
-    /// Time until an unacknowledged message is retransmitted. The transaction fails as long after the last
-    /// transmission.
+    /// Time until an unacknowledged message is retransmitted, and from the last transmission until the
+    /// transaction fails.
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub timeout: Span,
     /// Retransmissions of an unacknowledged message. Default: the published 802.21 study.
     #[serde(default = "default_retransmissions")]
     pub retransmissions: u32,
-    /// Whether an acknowledgement is a message of its own. Default: yes, as in the published 802.21 study.
+    /// Whether an acknowledgement is a message of its own. Default: as in the published 802.21 study.
     #[serde(default)]
     pub mode: AcknowledgementMode,
     /// When a requester stops accepting a response. Default chosen: `acked`: an acknowledged request is worth

@@ -441,7 +441,7 @@ pub(crate) fn probability<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
                 }
                 _ => "write a number from 0 to 1".into(),
             };
-            Err(E::custom(format_args!("{value} is no probability\n{help}")))
+            Err(E::custom(format_args!("{value} is not a probability\n{help}")))
         }
 
         fn visit_i64<E: de::Error>(self, value: i64) -> Result<f64, E> {

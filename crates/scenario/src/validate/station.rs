@@ -62,7 +62,7 @@ pub(super) fn check(
             report.add(&join(&at, ["hysteresis"]), message, help);
         } else if node.hysteresis_m > 0.0 && !(station && (!node.multihomed || follows)) {
             let message = match station {
-                false => format!("\"{}\" is a station of no cell, and changes none", node.name),
+                false => format!("\"{}\" is not a station of any cell", node.name),
                 true => format!("\"{}\" keeps an address in each cell, and changes none", node.name),
             };
             report.add(&join(&at, ["hysteresis"]), message, "leave `hysteresis` out");

@@ -37,7 +37,7 @@ pub(super) fn check(access: &Dect, at: &[Step], context: &Context<'_>, report: &
     names.resolve(&access.gateway, &join(at, ["gateway"]), report);
     if access.terminal == access.gateway {
         let message = format!("\"{}\" is the terminal of this access", access.terminal);
-        let help = "the gateway is another node than the terminal";
+        let help = "name a node that is not the terminal";
         report.add(&join(at, ["gateway"]), message, help);
     }
     let channels = check_radio(at, access, report);
@@ -106,7 +106,7 @@ fn check_connection(at: &[Step], access: &Dect, channels: u32, report: &mut Repo
             let help = format!("write a number from 1 to {channels}");
             report.add(&join(at, [table, "target_bearers"]), message, help);
         } else if !(1..=target).contains(&minimum) {
-            let message = format!("{minimum} is no minimum for a target of {target} bearers");
+            let message = format!("the minimum of {minimum} bearers is above the target of {target}");
             let help = format!("write a number from 1 to {target}");
             report.add(&join(at, [table, "minimum_bearers"]), message, help);
         }
@@ -250,7 +250,7 @@ fn check_errors(at: &[Step], access: &Dect, duration: Span, report: &mut Report<
         for (key, ber) in [("ber_good", errors.ber_good), ("ber_bad", errors.ber_bad)] {
             let product = ber * errors.ber_factor * factor;
             if product > 1.0 && errors.ber_factor <= 1e6 && factor <= 1e6 {
-                let message = format!("`{key}` times its factors is {product:.3}, no probability");
+                let message = format!("`{key}` times its factors is {product:.3}, not a probability");
                 report.add(steps, message, "make one of the factors smaller");
                 return false;
             }
@@ -310,7 +310,7 @@ fn check_handovers(at: &[Step], access: &Dect, report: &mut Report<'_>) {
     for (key, need) in [("need_good", handovers.need_good), ("need_bad", handovers.need_bad)] {
         if need * handovers.need_factor > 1.0 && handovers.need_factor <= 1e6 {
             let message =
-                format!("{need} times the `need_factor` of {} is no probability", handovers.need_factor);
+                format!("{need} times the `need_factor` of {} is not a probability", handovers.need_factor);
             report.add(&join(at, ["handovers", key]), message, "make one of the two smaller");
         }
     }
@@ -378,9 +378,8 @@ fn check_window(at: &[Step], access: &Dect, lu2: &Lu2, ip: IpVersion, report: &m
     // The smallest packet that IP must be able to send has to fit.
     let least = fragments(ip.minimum_mtu_bytes()) as u32;
     if !(least..=MAX_WINDOW_FRAGMENTS).contains(&lu2.window_fragments) {
-        let message = format!(
-            "a window has {least} (what the smallest MTU of IP takes) to {MAX_WINDOW_FRAGMENTS} fragments"
-        );
+        let message =
+            format!("a window has {least} (for the smallest MTU of IP) to {MAX_WINDOW_FRAGMENTS} fragments");
         let help = format!("write a number from {least} to {MAX_WINDOW_FRAGMENTS}; the default is 63");
         report.add(&window, message, help);
         return;

@@ -35,7 +35,7 @@ pub(super) fn check(cell: &Wifi, at: &[Step], context: &Context<'_>, report: &mu
         context.names.resolve(station, &steps, report);
         if *station == cell.access_point {
             let message = format!("\"{station}\" is the access point of this cell");
-            report.add(&steps, message, "a station is another node than the access point");
+            report.add(&steps, message, "name a node that is not the access point");
         } else if !named.insert(station) {
             report.add(&steps, format!("\"{station}\" is named twice"), "name each station once");
         }
@@ -52,7 +52,7 @@ pub(super) fn check(cell: &Wifi, at: &[Step], context: &Context<'_>, report: &mu
         [("short_retry_limit", cell.short_retry_limit), ("long_retry_limit", cell.long_retry_limit)]
     {
         if limit == 0 {
-            let message = "a frame is sent once at least";
+            let message = "a frame is sent at least once";
             report.add(&join(at, [key]), message, "write 1 for no repetition; the standard has 7 and 4");
         }
     }
@@ -288,7 +288,7 @@ fn check_station_rates(at: &[Step], cell: &Wifi, report: &mut Report<'_>) {
             if !stations.contains(name) {
                 let help =
                     format!("write it among the `stations` of \"{}\", or leave it out here", cell.name);
-                report.add(&place, format!("\"{name}\" is no station of this cell"), help);
+                report.add(&place, format!("\"{name}\" is not a station of this cell"), help);
             } else if !named.insert(name) {
                 report.add(&place, format!("\"{name}\" has a rate already"), "name each station once");
             }

@@ -22,7 +22,7 @@ pub(crate) fn check(node: &Node, at: &[Step], all: &[Wifi], report: &mut Report<
         .collect();
     if cells.is_empty() {
         let message =
-            format!("\"{}\" is a station of no [[wifi]] with `beacons`, and scans nowhere", node.name);
+            format!("\"{}\" is not a station of a [[wifi]] with `beacons`, so it never scans", node.name);
         report.add(at, message, "leave `wifi` out, or name it in the `stations` of one");
         return;
     }
@@ -74,8 +74,7 @@ pub(crate) fn check(node: &Node, at: &[Step], all: &[Wifi], report: &mut Report<
         (settings.signal_threshold_dbm, least_dbm.min_by(f64::total_cmp))
         && threshold_dbm <= least_dbm
     {
-        let message =
-            format!("nothing is heard that is weaker than the reception threshold, {least_dbm:.1}dBm");
+        let message = format!("signals below the reception threshold, {least_dbm:.1}dBm, are not heard");
         let help = "write a larger power, or leave it out: an access point is lost by missed beacons as well";
         refuse("signal_threshold", &message, help);
     }

@@ -65,7 +65,7 @@ fn check_members(at: &[Step], cell: &Wimax, context: &Context<'_>, report: &mut 
         context.names.resolve(station, &steps, report);
         if *station == cell.base_station {
             let message = format!("\"{station}\" is the base station of this cell");
-            report.add(&steps, message, "a station is another node than the base station");
+            report.add(&steps, message, "name a node that is not the base station");
         } else if !named.insert(station) {
             report.add(&steps, format!("\"{station}\" is named twice"), "name each station once");
         }
@@ -81,7 +81,7 @@ fn is_station(name: &String, place: &[Step], cell: &Wimax, report: &mut Report<'
     let known = cell.stations.contains(name);
     if !known {
         let help = format!("write it among the `stations` of \"{}\", or leave it out here", cell.name);
-        report.add(place, format!("\"{name}\" is no station of this cell"), help);
+        report.add(place, format!("\"{name}\" is not a station of this cell"), help);
     }
     known
 }
@@ -114,7 +114,7 @@ fn check_services(at: &[Step], cell: &Wimax, traffic: &dyn Traffic, report: &mut
         let entry = [&join(at, [key])[..], &[At(number)]].concat();
         if dscp.is_some_and(<[_]>::is_empty) {
             let help = "write classes, such as [\"ef\"]; or leave `dscp` out, for all packets";
-            report.add(&join(&entry, ["dscp"]), "this service would be for no packet", help);
+            report.add(&join(&entry, ["dscp"]), "no packet would get this service", help);
         } else if dscp.is_some_and(|dscp| !dscp.iter().any(|class| sent.contains(&class.codepoint()))) {
             report.warn(&join(&entry, ["dscp"]), "nothing here sends packets of this class", SEND_SOME);
         }
@@ -186,12 +186,12 @@ fn check_grants(at: &[Step], cell: &Wimax, report: &mut Report<'_>) -> bool {
         let steps = [&join(at, ["unsolicited_grants"])[..], &[At(number)]].concat();
         if !(1..=cell.mtu_bytes).contains(&entry.packet_bytes) {
             let help = "write the length of the packets that the application makes, with their headers";
-            let message = format!("a packet has from 1 B to the {} B of the MTU", cell.mtu_bytes);
+            let message = format!("a packet has 1 B to {} B, the MTU", cell.mtu_bytes);
             report.add(&join(&steps, ["packet_size"]), message, help);
             good = false;
         }
         if entry.interval < SHORTEST_INTERVAL {
-            let message = "grants come once a millisecond at most";
+            let message = "grants come at most once a millisecond";
             report.add(&join(&steps, ["interval"]), message, "write a longer time, such as \"20ms\"");
             good = false;
         }
@@ -205,7 +205,7 @@ fn check_grants(at: &[Step], cell: &Wimax, report: &mut Report<'_>) -> bool {
             let steps = [&join(at, [key])[..], &[At(number), Key("interval")]].concat();
             report.add(
                 &steps,
-                "polls come once a millisecond at most",
+                "polls come at most once a millisecond",
                 "write a longer time, such as \"20ms\"",
             );
             good = false;

@@ -17,7 +17,7 @@ pub struct Video {
     /// The film whose published statistics the frames have. Either this or `trace`.
     #[serde(default)]
     pub film: Option<FilmName>,
-    /// A file of recorded frames, verbose or terse, from the libraries of TU Berlin (TKN) orArizona State
+    /// A file of recorded frames, verbose or terse, from the libraries of TU Berlin (TKN) or Arizona State
     /// University. Either this or `film`.
     #[serde(default)]
     pub trace: Option<String>,
@@ -45,7 +45,7 @@ pub struct Video {
     /// whole frames, and queues must hold these bursts).
     #[serde(default)]
     pub spread: bool,
-    /// A frame is in time if all its packets arrive this long after its instant. Default: ITU-T G.114, for
+    /// A frame is in time if all its packets arrive within this time of its instant. Default: ITU-T G.114, for
     /// conversation; viewers can wait longer.
     #[serde(default = "default_playout_delay", with = "units::duration")]
     #[schemars(with = "units::Duration")]

@@ -134,17 +134,17 @@ pub enum End {
 pub enum QuicCongestionControl {
     /// NewReno of RFC 9002 section 7, as quinn-proto has it.
     Newreno,
-    /// Slow start and congestion avoidance of RFC 5681: the law that TCP has here.
+    /// Slow start and congestion avoidance of RFC 5681, shared with TCP.
     Reno,
-    /// CUBIC of RFC 9438: the law that TCP has here.
+    /// CUBIC of RFC 9438, shared with TCP.
     Cubic,
-    /// CUBIC of Linux: the law that TCP has here with `cubic_rules = "linux"`.
+    /// CUBIC of Linux: TCP's with `cubic_rules = "linux"`.
     CubicLinux,
-    /// Vegas (Brakmo and Peterson 1995): the law that TCP has here.
+    /// Vegas (Brakmo and Peterson 1995), shared with TCP.
     Vegas,
-    /// BBR version 3 (draft-ietf-ccwg-bbr-06): the law that TCP has here.
+    /// BBR version 3 (draft-ietf-ccwg-bbr-06), shared with TCP.
     Bbr,
-    /// DCTCP of RFC 8257, with `ecn`: the law that TCP has here.
+    /// DCTCP of RFC 8257, with `ecn`, shared with TCP.
     Dctcp,
 }
 

@@ -329,11 +329,11 @@ impl Tcp {
 #[serde(rename_all = "lowercase")]
 #[schemars(transform = super::stack::print_in_full)]
 pub enum TcpStack {
-    /// TCP as it stood when the comparisons of the 1990s were made:
+    /// TCP of the comparisons of the 1990s:
     Classic,
     /// TCP of Linux 6.12 (LTS) with its default settings:
     Linux,
-    /// TCP as the standards track has it by now, with every mechanism that is modelled:
+    /// TCP of today's standards track, with every mechanism that is modelled:
     Rfc,
 }
 
@@ -398,7 +398,7 @@ pub enum TcpWindowValidation {
     Half,
     /// Linux 6.12: it grows while all of it is in use, in slow start half of it. With `restart_after_idle` it
     /// is halved for each retransmission timeout of an idle time. After each timeout in which it was not in
-    /// use, it goes half the way to the flight (RFC 2861).
+    /// use, it shrinks halfway to the octets in flight (RFC 2861).
     Linux,
 }
 

@@ -65,7 +65,7 @@ pub(super) fn check(
         [("search_interval", entry.search_interval), ("report_interval", entry.report_interval)]
     {
         if time < Span::from_ms(1) {
-            refuse(key, "once a millisecond at most", "write a longer time, such as \"100ms\"");
+            refuse(key, "at most once a millisecond", "write a longer time, such as \"100ms\"");
         }
     }
     if entry.going_down_ahead == Some(Span::ZERO) {
@@ -79,7 +79,7 @@ pub(super) fn check(
             return;
         }
         (Some(_), Some(_)) => {
-            let message = "`radius` says how far signals are understood, and so does `radio`";
+            let message = "`radius` and `radio` both set how far signals reach";
             refuse("radius", message, "leave one of them out");
             return;
         }

@@ -18,7 +18,7 @@ fn check_block_errors(at: &[Step], table: &BlockErrors, report: &mut Report<'_>)
     };
     if table.source.trim().is_empty() {
         let help = "write the publication, or the program, that its numbers are from";
-        refuse(&join(at, ["source"]), "nobody could judge a table of no source", help);
+        refuse(&join(at, ["source"]), "a table of block errors needs its source", help);
     }
     for (number, errors) in table.profiles.iter().enumerate() {
         let place = [&join(at, ["profiles"])[..], &[At(number)]].concat();
