@@ -165,6 +165,7 @@ __all__ = [
     "Queue",
     "QuicCongestionControl",
     "QuicCrypto",
+    "QuicEarlyData",
     "QuicMessages",
     "QuicTransport",
     "Radio",
@@ -3069,6 +3070,8 @@ class QuicTransport(Table):
             Default: 1.25 MB, as quinn-proto 0.11.19: 100 Mb/s over 100 ms. Without it: "1250kB".
         max_idle_timeout: The connection fails after so long without packets from the peer, to a millisecond (RFC
             9000 section 10.1); 0 s is without limit. Default: as quinn-proto 0.11.19. Without it: "30s".
+        keep_alive: An end that has sent nothing for so long sends a PING (RFC 9000 section 10.1.2); 0 s is never.
+            Default: never, as quinn-proto 0.11.19. Without it: "0s".
         messages: How the messages of an application travel. Default chosen: each on a stream of its own, as
             requests of HTTP/3 (RFC 9114 section 6). Without it: "stream_each".
         client: The end that opens the connection; `to` for downloads. Default: `from`, as of every transport.
@@ -3076,6 +3079,8 @@ class QuicTransport(Table):
         migration: Whether the client goes on from the address that its `multihomed` station prefers (RFC 9000
             section 9). `change_primary_at` of the node says which, or a `[[handover]]`, or a `[[selection]]` with
             the scheme `migration`. Default chosen: yes. Without it: true.
+        rebinding_interval: How often a NAT before the client gives it another port, which the client does not see;
+            0 s is never. What the server still sends to the port before is lost. Default: never. Without it: "0s".
         retry: Whether the server answers a client's first packet by Retry, with a token that proves its address.
             It costs a round trip (RFC 9000 section 8.1.2). Default chosen: no, as a server that is not under
             attack. Without it: false.
@@ -3083,6 +3088,8 @@ class QuicTransport(Table):
             true`, and acknowledgements count the marks. Default chosen: off, as of TCP. Without it: false.
         l4s: Whether packets go as ECT(1), the identifier of L4S (RFC 9331 section 4.1), for queues such as
             `dualpi2`. It needs `dctcp` (section 4.3). Default: no, quinn-proto sends ECT(0). Without it: false.
+        early_data: Data with the client's first flight (RFC 9001 section 4.6). Default chosen: none, as of ends
+            that have not met before. Without it: "none".
         crypto: The cryptography. Default chosen: none, with the messages and sizes of TLS, so that runs spend no
             time on it. Without it: "null".
         certificate_size: The size of the server's certificate chain, most of its first flight; with `crypto =
@@ -3096,12 +3103,15 @@ class QuicTransport(Table):
     initial_window: Size | None = None
     receive_window: Size | None = None
     max_idle_timeout: Duration | None = None
+    keep_alive: Duration | None = None
     messages: QuicMessages | None = None
     client: End | None = None
     migration: bool | None = None
+    rebinding_interval: Duration | None = None
     retry: bool | None = None
     ecn: bool | None = None
     l4s: bool | None = None
+    early_data: QuicEarlyData | None = None
     crypto: QuicCrypto | None = None
     certificate_size: Size | None = None
 
@@ -4128,6 +4138,12 @@ QuicMessages = Literal["stream_each", "one_stream", "datagrams"]
 #: "from": The sender.
 #: "to": The receiver.
 End = Literal["from", "to"]
+
+#: What becomes of data that a client sends with its first flight.
+#: "none": The client has never met the server, and sends none.
+#: "accepted": The client has a ticket of the server (RFC 8446 section 4.6.1), which takes it: 0-RTT.
+#: "refused": The server has forgotten the ticket. The client sends the data again after the handshake.
+QuicEarlyData = Literal["none", "accepted", "refused"]
 
 #: The cryptography of a connection.
 #: "null": The messages of TLS 1.3 by their sizes, and tags by packet number.

@@ -8,7 +8,7 @@
 
 use crate::control::Meter;
 use crate::messages::{self, Messages, Outbox};
-use crate::null::{NullClient, NullServer};
+use crate::null::{EarlyData, NullClient, NullServer};
 use crate::random::{ConnectionIds, ResetKey, TokenKey, first_destination, octets};
 use crate::settings::{MAX_DATAGRAM_BYTES, Settings};
 use crate::{LIBRARY, clock};
@@ -39,7 +39,7 @@ const SERVER_NAME: &str = "server";
 /// them.
 static ZEROS: LazyLock<Bytes> = LazyLock::new(|| vec![0; 1 << 20].into());
 
-/// Ports do not tell ends apart, since each has an address; the library refuses zero.
+/// The server's port, for its client. Servers do not move, and the library refuses zero.
 const PORT: u16 = 1;
 
 /// Which side an end is of, with its cryptography.
@@ -52,14 +52,14 @@ pub enum Crypto {
 }
 
 impl Crypto {
-    /// A client without cryptography ([`null`](crate::null)).
-    pub fn null_client() -> Crypto {
-        Crypto::Client(Arc::new(NullClient))
-    }
-
-    /// A server without cryptography, with a certificate chain of so many octets.
-    pub fn null_server(certificate_bytes: u32) -> Crypto {
-        Crypto::Server(Arc::new(NullServer { certificate_bytes }))
+    /// A client and a server without cryptography ([`null`](crate::null)).
+    pub fn null(settings: &Settings) -> [Crypto; 2] {
+        let &Settings { certificate_bytes, early_data, .. } = settings;
+        let remembered = (early_data != EarlyData::None).then(|| settings.remembered());
+        [
+            Crypto::Client(Arc::new(NullClient { remembered })),
+            Crypto::Server(Arc::new(NullServer { certificate_bytes, early_data })),
+        ]
     }
 
     /// A client and a server over TLS, with a certificate chain of so many octets or more, and where their
@@ -189,6 +189,13 @@ impl Quic {
         self
     }
 
+    /// Changes keys (RFC 9001 section 6), which it does by itself only after 8 million packets.
+    pub fn update_keys(&mut self) {
+        if let Some((_, connection)) = self.connection.as_mut().filter(|_| self.is_established) {
+            connection.force_key_update();
+        }
+    }
+
     /// A server cannot (RFC 9000 section 9).
     fn migrates(&self) -> bool {
         self.settings.migration && matches!(self.crypto, Crypto::Client(_))
@@ -258,7 +265,7 @@ impl Quic {
             &self.meter,
             self.log.take().and_then(qlog),
         )));
-        let server = socket_address(SERVER);
+        let server = socket_address(SERVER, PORT);
         match self.library().connect(clock::instant(now), config, server, SERVER_NAME) {
             Ok(connection) => self.connection = Some(connection),
             Err(_) => self.fail(EndpointEvent::Reset),
@@ -275,11 +282,11 @@ impl Quic {
             Crypto::Client(_) => {
                 self.source.get_or_insert(arrival.destination);
                 self.reached = Some(arrival.destination);
-                SERVER
+                socket_address(SERVER, PORT)
             }
-            Crypto::Server(_) => arrival.source,
+            Crypto::Server(_) => socket_address(arrival.source, arrival.source_port),
         };
-        let (from, instant) = (socket_address(from), clock::instant(now));
+        let instant = clock::instant(now);
         let mut buffer = std::mem::take(&mut self.buffer);
         buffer.clear();
         let payload = BytesMut::from(arrival.payload);
@@ -333,13 +340,11 @@ impl Quic {
 
     /// A datagram of the library's, as the world sends it.
     fn datagram(&self, transmit: &Transmit, octets: &[u8]) -> endpoint::Transmit {
+        let is_server = matches!(self.crypto, Crypto::Server(_));
         endpoint::Transmit {
             source: self.source,
-            destination: match self.crypto {
-                Crypto::Client(_) => None,
-                Crypto::Server(_) => address(transmit.destination),
-            },
-            destination_port: None,
+            destination: address(transmit.destination).filter(|_| is_server),
+            destination_port: is_server.then_some(transmit.destination.port()),
             has_data: false,
             ecn: match transmit.ecn {
                 Some(_) if self.settings.l4s => Ecn::Capable1,
@@ -400,6 +405,13 @@ impl Quic {
         match event {
             Event::Connected => {
                 self.is_established = true;
+                let refused = matches!(self.crypto, Crypto::Client(_))
+                    && self.connection.as_ref().is_some_and(|(_, of)| of.has_0rtt() && !of.accepted_0rtt());
+                self.outbox.on_handshake(refused);
+                if refused {
+                    // The library has forgotten the stream (RFC 9001 section 4.6.2).
+                    (self.sends, self.handed_bytes, self.is_finished) = (None, 0, false);
+                }
                 self.events.push_back(EndpointEvent::Established);
             }
             Event::ConnectionLost { reason } => self.on_end(reason),
@@ -501,7 +513,9 @@ impl Quic {
             (self.is_gone, self.owes_answer) = (true, true);
             return connection.close(clock::instant(now), VarInt::from_u32(1), Bytes::new());
         }
-        if !self.is_established || self.is_gone {
+        // Early data, and the server's before the client has finished (RFC 9001 sections 4.6 and 5.7).
+        let is_early = !self.is_established;
+        if self.is_gone || is_early && !connection.has_0rtt() {
             return;
         }
         if self.handed_bytes < self.written_bytes && self.sends.is_none() {
@@ -521,9 +535,15 @@ impl Quic {
                 let _ = stream.finish();
             }
         }
-        self.outbox.write(connection, self.settings.messages, &ZEROS);
-        let is_over = self.is_closing && (self.has_received || !self.goes_both_ways) && self.has_sent();
-        if let Some((_, connection)) = self.connection.as_mut().filter(|_| is_over) {
+        self.outbox.write(connection, self.settings.messages, is_early, &ZEROS);
+        // CONNECTION_CLOSE must not overtake the client's end of the handshake, which early data may (RFC 9000
+        // section 10.2.3): it waits for HANDSHAKE_DONE.
+        let is_client = matches!(self.crypto, Crypto::Client(_));
+        let is_over =
+            !is_early && self.is_closing && (self.has_received || !self.goes_both_ways) && self.has_sent();
+        if let Some((_, connection)) = self.connection.as_mut().filter(|_| is_over)
+            && (!is_client || !connection.has_0rtt() || connection.stats().frame_rx.handshake_done > 0)
+        {
             (self.is_gone, self.owes_answer) = (true, true);
             connection.close(clock::instant(now), VarInt::from_u32(0), Bytes::new());
         }
@@ -660,6 +680,12 @@ impl Endpoint for Quic {
         self.guarded(now, |end| end.migrate(now));
     }
 
+    fn rebindings(&self, now: Time) -> u64 {
+        let is_client = matches!(self.crypto, Crypto::Client(_));
+        let interval = self.settings.rebinding_interval.filter(|_| is_client);
+        interval.and_then(|interval| now.as_ns().checked_div(interval.as_ns())).unwrap_or(0)
+    }
+
     fn is_settled(&self, preferred: Address) -> bool {
         self.connection.is_none() || self.is_gone || self.reached == Some(preferred) || !self.migrates()
     }
@@ -731,9 +757,9 @@ fn qlog((title, file): (String, LogFile)) -> Option<QlogStream> {
 const SERVER: Address = Address(0);
 
 /// What the library calls an address. It sends none, and tells paths apart by them.
-fn socket_address(address: Address) -> SocketAddr {
+fn socket_address(address: Address, port: u16) -> SocketAddr {
     // 0.0.0.0 is no address.
-    SocketAddr::new(IpAddr::V4(Ipv4Addr::from(address.0.wrapping_add(1))), PORT)
+    SocketAddr::new(IpAddr::V4(Ipv4Addr::from(address.0.wrapping_add(1))), port)
 }
 
 fn address(address: SocketAddr) -> Option<Address> {
@@ -765,7 +791,9 @@ mod tests {
 
     #[test]
     fn a_panic_of_the_library_names_it() {
-        let mut end = Quic::new(&Settings::default(), Crypto::null_client(), Stream::new(1, 0, "end"));
+        let settings = Settings::default();
+        let [client, _] = Crypto::null(&settings);
+        let mut end = Quic::new(&settings, client, Stream::new(1, 0, "end"));
         let now = Time::from_ns(5_000_000);
         let panicked = catch_unwind(AssertUnwindSafe(|| end.guarded(now, |_| panic!("no such state"))));
         let words = panicked.expect_err("it goes on").downcast::<String>().expect("words");
@@ -775,7 +803,7 @@ mod tests {
     #[test]
     fn addresses_come_back() {
         for number in [0, 1, 77, u32::MAX - 1] {
-            assert_eq!(address(socket_address(Address(number))), Some(Address(number)));
+            assert_eq!(address(socket_address(Address(number), PORT)), Some(Address(number)));
         }
     }
 }

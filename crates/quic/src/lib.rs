@@ -31,7 +31,7 @@ pub mod tls;
 
 pub use endpoint::{Crypto, Quic};
 pub use messages::Messages;
-pub use settings::{CongestionControl, Settings};
+pub use settings::{CongestionControl, EarlyData, Settings};
 
 /// The library behind this crate, with its version.
 pub const LIBRARY: &str = "quinn-proto 0.11.19";

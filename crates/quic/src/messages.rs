@@ -41,6 +41,8 @@ pub(crate) struct Outbox {
     /// Open streams in order of their messages.
     open: Vec<Outgoing>,
     unacknowledged: u64,
+    /// Before the handshake is complete: messages on streams that the server may refuse.
+    early: Vec<(u64, u64)>,
     /// What the library's buffer of datagrams takes while it is empty; `None` before the first one.
     room_bytes: Option<usize>,
 }
@@ -67,20 +69,35 @@ impl Outbox {
         self.unacknowledged = self.unacknowledged.saturating_sub(1);
     }
 
-    /// Hands over what the connection takes; `zeros` are octets to write.
-    pub fn write(&mut self, connection: &mut Connection, how: Messages, zeros: &Bytes) {
+    /// The handshake is complete. Messages that were sent early and refused go again, on the same streams:
+    /// the library begins to count anew.
+    pub fn on_handshake(&mut self, refused: bool) {
+        let early = std::mem::take(&mut self.early);
+        if refused {
+            early.into_iter().rev().for_each(|message| self.waiting.push_front(message));
+            self.open.clear();
+            self.unacknowledged = 0;
+        }
+    }
+
+    /// Hands over what the connection takes, `early` before the handshake is complete; `zeros` are octets to
+    /// write.
+    pub fn write(&mut self, connection: &mut Connection, how: Messages, early: bool, zeros: &Bytes) {
         match how {
-            Messages::StreamEach => self.write_streams(connection, zeros),
+            Messages::StreamEach => self.write_streams(connection, early, zeros),
             Messages::Datagrams => self.write_datagrams(connection),
             Messages::OneStream => {}
         }
     }
 
-    fn write_streams(&mut self, connection: &mut Connection, zeros: &Bytes) {
+    fn write_streams(&mut self, connection: &mut Connection, early: bool, zeros: &Bytes) {
         while !self.waiting.is_empty() {
             // The number of the stream is that of its message.
             let Some(stream) = connection.streams().open(Dir::Uni) else { break };
-            let Some((_, left_bytes)) = self.waiting.pop_front() else { break };
+            let Some((number, left_bytes)) = self.waiting.pop_front() else { break };
+            if early {
+                self.early.push((number, left_bytes));
+            }
             self.open.push(Outgoing { stream, left_bytes });
             self.unacknowledged += 1;
         }

@@ -7,8 +7,12 @@
 //!   on Edwards curve 25519, no ALPN, two session tickets. `tests/rustls.rs` compares every datagram.
 //! - Packets have a tag of 16 octets, which tells the level of the keys, their phase and the packet's number.
 //!   Headers and payloads are readable in captures.
-//! - Not modelled: 0-RTT, resumption, Retry, client certificates, compression of certificates, the time that
-//!   a processor takes.
+//! - With early data a client knows a ticket of the server, and the transport parameters that went with it
+//!   ([`Remembered`]). A server that takes the ticket shows no certificate (RFC 8446 section 2.2) and reads
+//!   0-RTT packets. One that refuses it has forgotten the ticket: the handshake is whole, and what the client
+//!   sent early is lost.
+//! - Not modelled: resumption without early data, client certificates, compression of certificates, the time
+//!   that a processor takes.
 
 use crate::random::{NullKey, digest, mixed};
 use quinn_proto::crypto::{
@@ -47,14 +51,77 @@ const TICKETS: usize = 2;
 
 const HEADER_BYTES: usize = 4;
 
-/// The server's side: the octets of its certificate.
+/// What a ticket adds to ClientHello: `early_data` without content and `pre_shared_key` with one identity of
+/// 32 octets and one binder of SHA-384 (RFC 8446 sections 4.2.10 and 4.2.11). To ServerHello: the identity
+/// that is taken. To a ticket: how much early data it allows. In EncryptedExtensions `early_data` takes the
+/// place of `server_name`, as long and without content too.
+const OFFER_BYTES: usize = 4 + 95;
+const CHOICE_BYTES: usize = 6;
+const ALLOWANCE_BYTES: usize = 8;
+
+/// The server's side.
 pub struct NullServer {
     /// Octets of the certificate chain.
     pub certificate_bytes: u32,
+    /// What it does with early data, if its tickets allow any.
+    pub early_data: EarlyData,
 }
 
 /// The client's side.
-pub struct NullClient;
+#[derive(Default)]
+pub struct NullClient {
+    /// It has a ticket, which came with these transport parameters of the server.
+    pub remembered: Option<Remembered>,
+}
+
+/// What becomes of data that a client sends with its first flight (RFC 9001 section 4.6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EarlyData {
+    /// The client has no ticket, and sends none.
+    None,
+    /// The server reads it.
+    Accepted,
+    /// The server has forgotten the ticket.
+    Refused,
+}
+
+/// Transport parameters of the server that a client keeps with a ticket (RFC 9000 section 7.4.1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remembered(Vec<u8>);
+
+impl Remembered {
+    /// Those of a server that takes so many octets, of a stream and altogether, and opens so many streams.
+    pub(crate) fn new(window_bytes: u64, streams: u64, takes_datagrams: bool) -> Remembered {
+        let mut octets = Vec::new();
+        let mut put = |id: u64, value: u64| {
+            let value = varint(value);
+            octets.extend(varint(id).into_iter().chain(varint(value.len() as u64)).chain(value));
+        };
+        // RFC 9000 section 18.2: initial_max_data, the three of initial_max_stream_data, both of
+        // initial_max_streams.
+        put(4, window_bytes);
+        (5..=7).for_each(|id| put(id, window_bytes));
+        (8..=9).for_each(|id| put(id, streams));
+        if takes_datagrams {
+            // max_datagram_frame_size (RFC 9221 section 3), as the library tells it.
+            put(0x20, u64::from(u16::MAX));
+        }
+        Remembered(octets)
+    }
+}
+
+/// A number as QUIC writes it (RFC 9000 section 16).
+fn varint(value: u64) -> Vec<u8> {
+    let (bytes, prefix) = match value {
+        0..=0x3F => (1, 0),
+        0x40..=0x3FFF => (2, 1),
+        0x4000..=0x3FFF_FFFF => (4, 2),
+        _ => (8, 3),
+    };
+    let mut octets = value.to_be_bytes()[8 - bytes..].to_vec();
+    octets[0] |= prefix << 6;
+    octets
+}
 
 impl ClientConfig for NullClient {
     fn start_session(
@@ -66,8 +133,10 @@ impl ClientConfig for NullClient {
         if version != VERSION {
             return Err(ConnectError::UnsupportedVersion);
         }
-        let mut session = NullSession::new(Side::Client, params, 0);
-        let hello_bytes = CLIENT_HELLO_BYTES + server_name.len() + session.own.len();
+        let mut session = NullSession::new(Side::Client, params, 0, EarlyData::None);
+        session.remembered = self.remembered.clone();
+        let offer_bytes = if self.remembered.is_some() { OFFER_BYTES } else { 0 };
+        let hello_bytes = CLIENT_HELLO_BYTES + server_name.len() + session.own.len() + offer_bytes;
         session.queue(Level::Initial, CLIENT_HELLO, hello_bytes, true);
         Ok(Box::new(session))
     }
@@ -83,7 +152,8 @@ impl ServerConfig for NullServer {
     }
 
     fn start_session(self: Arc<Self>, _version: u32, params: &TransportParameters) -> Box<dyn Session> {
-        Box::new(NullSession::new(Side::Server, params, self.certificate_bytes as usize))
+        let certificate_bytes = self.certificate_bytes as usize;
+        Box::new(NullSession::new(Side::Server, params, certificate_bytes, self.early_data))
     }
 }
 
@@ -98,12 +168,19 @@ enum Level {
     Data,
 }
 
+/// A level of its own for the keys of 0-RTT packets.
+const EARLY: u64 = 3;
+
 struct NullSession {
     side: Side,
     /// The transport parameters of this end, as they are written, and the peer's, once they are known.
     own: Vec<u8>,
     peer: Option<Vec<u8>>,
     certificate_bytes: usize,
+    /// What a client knows from before; what a server does about it; whether both go by the ticket.
+    remembered: Option<Remembered>,
+    early_data: EarlyData,
+    is_resumed: bool,
     /// Octets of messages that have come, of which the last may be a part.
     incoming: Vec<u8>,
     /// Messages to be sent, by level.
@@ -118,7 +195,12 @@ struct NullSession {
 }
 
 impl NullSession {
-    fn new(side: Side, params: &TransportParameters, certificate_bytes: usize) -> NullSession {
+    fn new(
+        side: Side,
+        params: &TransportParameters,
+        certificate_bytes: usize,
+        early_data: EarlyData,
+    ) -> NullSession {
         let mut own = Vec::new();
         params.write(&mut own);
         NullSession {
@@ -126,6 +208,9 @@ impl NullSession {
             own,
             peer: None,
             certificate_bytes,
+            remembered: None,
+            early_data,
+            is_resumed: false,
             incoming: Vec::new(),
             outgoing: VecDeque::new(),
             level: Level::Initial,
@@ -143,6 +228,7 @@ impl NullSession {
         if has_parameters {
             message.extend((self.own.len() as u16).to_be_bytes());
             message.extend(&self.own);
+            message.push(u8::from(self.remembered.is_some()));
         }
         message.resize(bytes, 0);
         self.outgoing.push_back((level, message));
@@ -160,18 +246,27 @@ impl NullSession {
     fn take(&mut self, kind: u8, content: &[u8]) -> Result<(), TransportError> {
         match (self.side, kind) {
             (Side::Server, CLIENT_HELLO) if self.peer.is_none() => {
-                self.take_parameters(content)?;
-                self.queue(Level::Initial, SERVER_HELLO, SERVER_HELLO_BYTES, false);
+                let has_ticket = self.take_parameters(content)?;
+                self.is_resumed = has_ticket && self.early_data == EarlyData::Accepted;
+                let choice_bytes = if self.is_resumed { CHOICE_BYTES } else { 0 };
+                self.queue(Level::Initial, SERVER_HELLO, SERVER_HELLO_BYTES + choice_bytes, false);
                 let extensions_bytes = ENCRYPTED_EXTENSIONS_BYTES + self.own.len();
                 self.queue(Level::Handshake, ENCRYPTED_EXTENSIONS, extensions_bytes, true);
-                let certificate_bytes = CERTIFICATE_BYTES + self.certificate_bytes;
-                self.queue(Level::Handshake, CERTIFICATE, certificate_bytes, false);
-                self.queue(Level::Handshake, CERTIFICATE_VERIFY, CERTIFICATE_VERIFY_BYTES, false);
+                if !self.is_resumed {
+                    let certificate_bytes = CERTIFICATE_BYTES + self.certificate_bytes;
+                    self.queue(Level::Handshake, CERTIFICATE, certificate_bytes, false);
+                    self.queue(Level::Handshake, CERTIFICATE_VERIFY, CERTIFICATE_VERIFY_BYTES, false);
+                }
                 self.queue(Level::Handshake, FINISHED, FINISHED_BYTES, false);
                 self.keys_to = Level::Data;
             }
-            (Side::Client, SERVER_HELLO) if self.keys_to == Level::Initial => self.keys_to = Level::Handshake,
-            (Side::Client, ENCRYPTED_EXTENSIONS) if self.peer.is_none() => self.take_parameters(content)?,
+            (Side::Client, SERVER_HELLO) if self.keys_to == Level::Initial => {
+                self.is_resumed = HEADER_BYTES + content.len() > SERVER_HELLO_BYTES;
+                self.keys_to = Level::Handshake;
+            }
+            (Side::Client, ENCRYPTED_EXTENSIONS) if self.peer.is_none() => {
+                self.take_parameters(content)?;
+            }
             (Side::Client, CERTIFICATE | CERTIFICATE_VERIFY) if self.peer.is_some() => {}
             (Side::Client, FINISHED) if self.peer.is_some() && !self.is_complete => {
                 self.queue(Level::Handshake, FINISHED, FINISHED_BYTES, false);
@@ -180,8 +275,9 @@ impl NullSession {
             }
             (Side::Server, FINISHED) if self.peer.is_some() && !self.is_complete => {
                 self.is_complete = true;
+                let allowance_bytes = if self.early_data == EarlyData::None { 0 } else { ALLOWANCE_BYTES };
                 for _ in 0..TICKETS {
-                    self.queue(Level::Data, NEW_SESSION_TICKET, TICKET_BYTES, false);
+                    self.queue(Level::Data, NEW_SESSION_TICKET, TICKET_BYTES + allowance_bytes, false);
                 }
             }
             (Side::Client, NEW_SESSION_TICKET) if self.is_complete => {}
@@ -190,12 +286,14 @@ impl NullSession {
         Ok(())
     }
 
-    fn take_parameters(&mut self, content: &[u8]) -> Result<(), TransportError> {
+    /// Takes the peer's transport parameters; returns whether it has a ticket.
+    fn take_parameters(&mut self, content: &[u8]) -> Result<bool, TransportError> {
         let missing = || violation("no transport parameters");
         let (length, rest) = content.split_first_chunk().ok_or_else(missing)?;
-        let octets = rest.get(..usize::from(u16::from_be_bytes(*length))).ok_or_else(missing)?;
+        let (octets, rest) =
+            rest.split_at_checked(usize::from(u16::from_be_bytes(*length))).ok_or_else(missing)?;
         self.peer = Some(octets.to_vec());
-        Ok(())
+        Ok(rest.first() == Some(&1))
     }
 }
 
@@ -213,11 +311,20 @@ impl Session for NullSession {
     }
 
     fn early_crypto(&self) -> Option<(Box<dyn HeaderKey>, Box<dyn PacketKey>)> {
-        None
+        let has_keys = match self.side {
+            Side::Client => self.remembered.is_some(),
+            Side::Server => self.is_resumed,
+        };
+        has_keys.then(|| {
+            // The client alone sends 0-RTT packets: its direction.
+            let keys = keys(mixed(EARLY), Side::Client).packet;
+            let early: (Box<dyn HeaderKey>, _) = (Box::new(NullHeader), keys.local);
+            early
+        })
     }
 
     fn early_data_accepted(&self) -> Option<bool> {
-        None
+        self.side.is_client().then_some(self.is_resumed)
     }
 
     fn is_handshaking(&self) -> bool {
@@ -238,7 +345,8 @@ impl Session for NullSession {
     }
 
     fn transport_parameters(&self) -> Result<Option<TransportParameters>, TransportError> {
-        let Some(octets) = &self.peer else { return Ok(None) };
+        let remembered = self.remembered.as_ref().map(|remembered| &remembered.0);
+        let Some(octets) = self.peer.as_ref().or(remembered) else { return Ok(None) };
         Ok(Some(TransportParameters::read(self.side, &mut Cursor::new(octets))?))
     }
 

@@ -3,10 +3,13 @@
 pub use crate::control::Kind as CongestionControl;
 use crate::control::{self, Meter};
 use crate::messages::Messages;
+pub use crate::null::EarlyData;
+use crate::null::Remembered;
 use quinn_proto::congestion::ControllerFactory;
 use quinn_proto::{MtuDiscoveryConfig, QlogStream, TransportConfig, VarInt};
 use roamsim_engine::{Span, Stream};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The smallest datagram that a path of QUIC must carry: payload of UDP (RFC 9000 section 14).
 pub const MIN_DATAGRAM_BYTES: u32 = 1200;
@@ -25,10 +28,15 @@ pub struct Settings {
     pub receive_window_bytes: u64,
     /// The longest time without packets from the peer; `None`: without limit.
     pub max_idle_timeout: Option<Span>,
+    /// The longest time without sending anything: a PING goes then. `None`: no bound.
+    pub keep_alive: Option<Span>,
     /// How messages travel.
     pub messages: Messages,
     /// Whether the client goes on from the address that its node prefers.
     pub migration: bool,
+    /// How often a NAT before the client gives it another port, by the clock of the run. It passes on nothing
+    /// to the port before. `None`: never.
+    pub rebinding_interval: Option<Span>,
     /// Whether the server has a client repeat its first packet, which proves its address (RFC 9000 section
     /// 8.1.2).
     pub retry: bool,
@@ -38,6 +46,8 @@ pub struct Settings {
     pub l4s: bool,
     /// Octets of the certificate chain that the server shows.
     pub certificate_bytes: u32,
+    /// What becomes of data in the client's first flight.
+    pub early_data: EarlyData,
 }
 
 impl Default for Settings {
@@ -51,10 +61,13 @@ impl Default for Settings {
             receive_window_bytes: 1_250_000,
             // The library's.
             max_idle_timeout: Some(Span::from_secs(30)),
+            // The library's.
+            keep_alive: None,
             // Of data without messages.
             messages: Messages::OneStream,
             // Chosen: RFC 9000 section 9 leaves it to the client.
             migration: true,
+            rebinding_interval: None,
             // Chosen: servers do so under attack (RFC 9000 section 8.1.2).
             retry: false,
             // Chosen: as of TCP here.
@@ -63,11 +76,22 @@ impl Default for Settings {
             // Chosen: two certificates with keys on elliptic curves; the first flight stays within the
             // three-fold of the client's first datagram (RFC 9000 section 8.1).
             certificate_bytes: 1500,
+            // Chosen: two ends that meet for the first time.
+            early_data: EarlyData::None,
         }
     }
 }
 
+/// Streams of each kind that a peer may open, the library's default.
+const STREAMS: u32 = 100;
+
 impl Settings {
+    /// What a client remembers of a server with these settings.
+    pub(crate) fn remembered(&self) -> Remembered {
+        let takes_datagrams = self.messages == Messages::Datagrams;
+        Remembered::new(self.receive_window_bytes, u64::from(STREAMS), takes_datagrams)
+    }
+
     /// The library's settings for a path that carries so many octets of UDP's payload; controls draw from
     /// `random`, and keep the meter; the library writes events to `log`.
     pub(crate) fn transport(
@@ -83,9 +107,12 @@ impl Settings {
         let window = varint(self.receive_window_bytes);
         config.stream_receive_window(window);
         config.receive_window(window);
+        config.max_concurrent_uni_streams(STREAMS.into());
+        config.max_concurrent_bidi_streams(STREAMS.into());
         config.send_window(self.receive_window_bytes.saturating_mul(8));
         let idle = self.max_idle_timeout.map(|timeout| varint(timeout.as_ns().div_ceil(1_000_000)));
         config.max_idle_timeout(idle.map(Into::into));
+        config.keep_alive_interval(self.keep_alive.map(|interval| Duration::from_nanos(interval.as_ns())));
         let mut discovery = MtuDiscoveryConfig::default();
         discovery.upper_bound(payload_bytes.clamp(MIN_DATAGRAM_BYTES, MAX_DATAGRAM_BYTES) as u16);
         config.mtu_discovery_config(Some(discovery));

@@ -7,10 +7,10 @@ use path::{Path, ms};
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_network::socket::endpoint::{Endpoint, EndpointEvent};
 use roamsim_protocols::Address;
-use roamsim_quic::{CongestionControl, Crypto, Messages, Settings};
+use roamsim_quic::{CongestionControl, Crypto, EarlyData, Messages, Quic, Settings};
 
 fn null() -> [Crypto; 2] {
-    [Crypto::null_client(), Crypto::null_server(Settings::default().certificate_bytes)]
+    Crypto::null(&Settings::default())
 }
 
 fn path(bytes: u64) -> Path {
@@ -35,10 +35,9 @@ fn a_handshake_takes_one_round_trip_and_data_leaves_with_its_end() {
 /// A Retry costs the round trip of 40 ms (RFC 9000 section 8.1.2).
 #[test]
 fn a_retry_costs_a_round_trip() {
-    let settings = Settings { retry: true, ..Settings::default() };
     let retried = |certificate_bytes, lost: &[usize]| {
-        let crypto = [Crypto::null_client(), Crypto::null_server(certificate_bytes)];
-        let mut path = Path::new(crypto, &settings);
+        let settings = Settings { retry: true, certificate_bytes, ..Settings::default() };
+        let mut path = Path::new(Crypto::null(&settings), &settings);
         path.send(1000);
         path.run(lost);
         path
@@ -59,6 +58,98 @@ fn a_retry_costs_a_round_trip() {
     }
 }
 
+/// Two ends that have met before; the client closes after so many octets, if there are any.
+fn met(settings: &Settings, bytes: u64) -> Path {
+    let mut path = Path::new(Crypto::null(settings), settings);
+    path.send(bytes);
+    path
+}
+
+fn early(early_data: EarlyData) -> Settings {
+    Settings { early_data, ..Settings::default() }
+}
+
+/// Data leaves with the first flight (RFC 9001 section 4.6): 1000 octets are there after one way of 20 ms. The
+/// server's leave when that has come, and the client reads them with the handshake, at 40 ms.
+#[test]
+fn early_data_takes_one_way() {
+    let mut path = met(&early(EarlyData::Accepted), 1000);
+    path.ends = path.ends.map(Quic::both_ways);
+    path.ends[1].write(1000);
+    path.run(&[]);
+    assert_eq!(path.when(1, EndpointEvent::Received { up_to: 1000 }), Some(ms(20)));
+    assert_eq!(path.when(0, EndpointEvent::Received { up_to: 1000 }), Some(ms(40)));
+    assert_eq!(path.when(0, EndpointEvent::Established), Some(ms(40)));
+    assert_eq!(path.when(1, EndpointEvent::Established), Some(ms(60)));
+    assert!(path.ends.iter().all(Endpoint::is_gone));
+}
+
+/// Each flight is lost in turn; the client's first has the data in two datagrams.
+///
+/// | lost at | ready | data |
+/// |---|---|---|
+/// | 0 | the probe timeout of 999 ms and a round trip | the acknowledgement of what leaves then shows at 1079 ms that the early data is lost |
+/// | 20 ms | as without early data: 1079 ms | has come before |
+/// | 40 ms | 40 ms | has come before |
+///
+/// Two samples of the round trip have been taken by 40 ms, of the hello and of the data: its variation is 15
+/// ms, and the client's probe leaves 40 + 4 x 15 ms later, to be at the server at 160 ms.
+#[test]
+fn a_lost_flight_with_early_data() {
+    for (lost, ready, server_ready, data) in [(0, 1039, 1059, 1099), (20, 1079, 1099, 20), (40, 40, 160, 20)]
+    {
+        let mut path = met(&early(EarlyData::Accepted), 1000);
+        path.run_until(ms(100_000), &|_, at| at == ms(lost));
+        let when = |end, event| path.when(end, event);
+        assert_eq!(when(0, EndpointEvent::Established), Some(ms(ready)), "{lost}");
+        assert_eq!(when(1, EndpointEvent::Established), Some(ms(server_ready)), "{lost}");
+        assert_eq!(when(1, EndpointEvent::Received { up_to: 1000 }), Some(ms(data)), "{lost}");
+        assert!(path.ends.iter().all(Endpoint::is_gone));
+    }
+}
+
+/// A server that has forgotten the client drops it. The client learns that with the handshake, at 40 ms, and
+/// sends it again: it is there at 60 ms, as without.
+#[test]
+fn early_data_that_is_refused_takes_a_round_trip_more() {
+    for messages in [Messages::OneStream, Messages::StreamEach] {
+        let settings = Settings { messages, ..early(EarlyData::Refused) };
+        let mut path = Path::new(Crypto::null(&settings), &settings);
+        path.ends[0].open();
+        (0..5).for_each(|_| {
+            path.ends[0].write_message(200);
+        });
+        path.ends[0].close();
+        path.run(&[]);
+        let arrived = |event: &EndpointEvent| match (messages, event) {
+            (Messages::StreamEach, EndpointEvent::Message { number, .. }) => Some(*number),
+            (Messages::OneStream, EndpointEvent::Received { up_to }) => Some(*up_to),
+            _ => None,
+        };
+        let arrivals = path.events.iter().filter_map(|&(at, _, event)| Some((at, arrived(&event)?)));
+        let arrivals: Vec<_> = arrivals.collect();
+        match messages {
+            Messages::StreamEach => {
+                assert_eq!(arrivals, (0..5).map(|number| (ms(60), number)).collect::<Vec<_>>());
+            }
+            _ => assert_eq!(arrivals.last(), Some(&(ms(60), 1000))),
+        }
+        assert!(path.ends.iter().all(Endpoint::is_gone));
+    }
+}
+
+/// The client's first flight leaves again with the token, early data with it: it is there after three ways
+/// (RFC 9000 section 17.2.5.3).
+#[test]
+fn a_retry_costs_early_data_a_round_trip() {
+    let settings = Settings { retry: true, ..early(EarlyData::Accepted) };
+    let mut path = met(&settings, 1000);
+    path.run(&[]);
+    assert_eq!(path.when(1, EndpointEvent::Received { up_to: 1000 }), Some(ms(60)));
+    assert_eq!(path.when(0, EndpointEvent::Established), Some(ms(80)));
+    assert!(path.ends.iter().all(Endpoint::is_gone));
+}
+
 /// Without a measurement the round trip counts as 333 ms, its variation as half of that (RFC 9002 section
 /// 6.2.2): the probe timeout is 333 + 4 x 166.5 = 999 ms (6.2.1), and the handshake as much later.
 #[test]
@@ -75,8 +166,8 @@ fn a_lost_first_flight_costs_a_probe_timeout_of_999_ms() {
 /// at 1039 ms is at the server at 1059 ms, which sends the rest: the client is ready at 1079 ms.
 #[test]
 fn a_lost_flight_of_the_server_costs_its_probe_timeout_and_a_round_trip() {
-    let crypto = [Crypto::null_client(), Crypto::null_server(100)];
-    let mut path = Path::new(crypto, &Settings::default());
+    let settings = Settings { certificate_bytes: 100, ..Settings::default() };
+    let mut path = Path::new(Crypto::null(&settings), &settings);
     path.send(1000);
     path.run(&[1]);
     assert_eq!((path.sent[1].end, path.sent[1].at), (1, ms(20)));
@@ -244,6 +335,44 @@ fn a_client_behind_a_nat_that_rebinds_keeps_its_connection() {
     // Its acknowledgements come by the new mapping.
     assert!(path.through_nat > 20, "{}", path.through_nat);
     assert!(path.when(0, EndpointEvent::TimedOut).is_none() && path.ends[0].is_gone());
+}
+
+/// A NAT gives the client another port at 300 ms. Its window and round trip stay, since the address is the
+/// same (RFC 9000 section 9.4). What comes to the port before is lost.
+#[test]
+fn a_client_behind_a_nat_that_gives_it_another_port() {
+    let settings = Settings { rebinding_interval: Some(Span::from_ms(300)), ..Settings::default() };
+    let mut path = Path::new(Crypto::null(&settings), &settings);
+    path.send(3_000_000);
+    path.run_until(ms(340), &|_, _| false);
+    let window = path.ends[0].cwnd_bytes();
+    assert!(window > Some(100_000), "{window:?}");
+    path.run_until(ms(400), &|_, _| false);
+    // The challenge of the new path fills a datagram (section 8.2.1).
+    assert!(path.sent.iter().any(|sent| (sent.end, sent.at, sent.bytes) == (1, ms(320), 1200)));
+    assert!(path.ends[0].cwnd_bytes() >= window);
+    path.run_until(ms(100_000), &|_, _| false);
+    assert_eq!(path.delivered_bytes, 3_000_000);
+    assert!(path.when(0, EndpointEvent::TimedOut).is_none() && path.ends[0].is_gone());
+}
+
+/// A server sends at first and after 3.5 s. In between the client has nothing to say, and gets another port: the
+/// server never learns of it, and the connection ends. With PINGs it learns (RFC 9000 section 10.1.2).
+#[test]
+fn a_client_that_keeps_its_nat_busy_is_found() {
+    for (keep_alive, is_found) in [(None, false), (Some(Span::from_secs(1)), true)] {
+        let settings =
+            Settings { rebinding_interval: Some(Span::from_secs(2)), keep_alive, ..Settings::default() };
+        let mut path = Path::new(Crypto::null(&settings), &settings);
+        path.ends = path.ends.map(Quic::both_ways);
+        path.ends[0].open();
+        path.ends[1].write(100_000);
+        path.run_until(ms(3500), &|_, _| false);
+        path.ends[1].write(100_000);
+        path.run_until(ms(60_000), &|_, _| false);
+        let received = path.when(0, EndpointEvent::Received { up_to: 200_000 });
+        assert_eq!((received.is_some(), path.ends[1].is_gone()), (is_found, !is_found), "{keep_alive:?}");
+    }
 }
 
 /// At 300 ms the client goes on from another address. The server hears of it 20 ms later, and sends there

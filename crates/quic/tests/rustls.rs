@@ -9,7 +9,7 @@ use quinn_proto::crypto::Session;
 use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn_proto::transport_parameters::TransportParameters;
 use roamsim_network::socket::endpoint::Endpoint;
-use roamsim_quic::{Crypto, Settings};
+use roamsim_quic::{Crypto, EarlyData, Settings};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,6 +20,11 @@ const KEY: &[u8] = include_bytes!("../src/tls/key.der");
 
 /// Both sides over TLS; the chain has so many certificates, of which the first counts.
 fn tls(certificates: usize) -> [Crypto; 2] {
+    tls_with(certificates, false)
+}
+
+/// The same; tickets may allow early data.
+fn tls_with(certificates: usize, allows_early_data: bool) -> [Crypto; 2] {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let versions = [&rustls::version::TLS13];
     let certificate = CertificateDer::from(CERTIFICATE);
@@ -27,11 +32,15 @@ fn tls(certificates: usize) -> [Crypto; 2] {
     roots.add(certificate.clone()).expect("a certificate");
     let client = rustls::ClientConfig::builder_with_provider(Arc::clone(&provider));
     let client = client.with_protocol_versions(&versions).expect("TLS 1.3");
-    let client = QuicClientConfig::try_from(client.with_root_certificates(roots).with_no_client_auth());
+    let mut client = client.with_root_certificates(roots).with_no_client_auth();
+    client.enable_early_data = allows_early_data;
+    let client = QuicClientConfig::try_from(client);
     let server = rustls::ServerConfig::builder_with_provider(provider);
     let server = server.with_protocol_versions(&versions).expect("TLS 1.3").with_no_client_auth();
     let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(KEY.to_vec()));
-    let server = server.with_single_cert(vec![certificate; certificates], key).expect("a key");
+    let mut server = server.with_single_cert(vec![certificate; certificates], key).expect("a key");
+    // All or nothing (RFC 9001 section 4.6.1).
+    server.max_early_data_size = if allows_early_data { u32::MAX } else { 0 };
     let server = QuicServerConfig::try_from(server);
     [Crypto::Client(Arc::new(client.expect("a suite"))), Crypto::Server(Arc::new(server.expect("a suite")))]
 }
@@ -39,8 +48,12 @@ fn tls(certificates: usize) -> [Crypto; 2] {
 /// The same without cryptography: each certificate has a length of three octets and no extensions, of two,
 /// and those of the first are counted by the session.
 fn null(certificates: usize) -> [Crypto; 2] {
+    Crypto::null(&settings(certificates, EarlyData::None))
+}
+
+fn settings(certificates: usize, early_data: EarlyData) -> Settings {
     let chain_bytes = certificates * (CERTIFICATE.len() + 5) - 5;
-    [Crypto::null_client(), Crypto::null_server(chain_bytes as u32)]
+    Settings { certificate_bytes: chain_bytes as u32, early_data, ..Settings::default() }
 }
 
 /// What a session writes until it has nothing to say: the octets, and whether new keys came with them.
@@ -140,4 +153,33 @@ fn a_long_chain_waits_for_the_client_as_with_tls() {
     let first_flight =
         null.iter().filter(|sent| sent.end == 1 && sent.at == path::ms(20)).map(|sent| sent.bytes);
     assert_eq!(first_flight.sum::<usize>(), 3600);
+}
+
+/// Two sides over TLS, after a first connection. Which of them has forgotten it is another one.
+fn met(forgets: bool) -> [Crypto; 2] {
+    let [client, server] = tls_with(2, true);
+    sent([client.clone(), server.clone()], 1000, &[]);
+    let [_, other] = tls_with(2, true);
+    [client, if forgets { other } else { server }]
+}
+
+/// What a client that has met the server sends early is read, or it is not and the server shows its
+/// certificate again.
+#[test]
+fn flights_with_early_data_have_the_octets_of_tls() {
+    for (early_data, forgets) in [(EarlyData::Accepted, false), (EarlyData::Refused, true)] {
+        let null = handshake(Crypto::null(&settings(2, early_data)));
+        assert_eq!(null, handshake(met(forgets)), "{early_data:?}");
+    }
+}
+
+/// 16 cases of each: one of the first datagrams is lost, and one none.
+#[test]
+fn datagrams_with_early_data_are_those_of_tls_whichever_is_lost() {
+    for (early_data, forgets) in [(EarlyData::Accepted, false), (EarlyData::Refused, true)] {
+        for lost in 0..16 {
+            let null = sent(Crypto::null(&settings(2, early_data)), 20_000, &[lost]);
+            assert_eq!(null, sent(met(forgets), 20_000, &[lost]), "{early_data:?}, datagram {lost} is lost");
+        }
+    }
 }

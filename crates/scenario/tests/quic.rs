@@ -58,6 +58,59 @@ fn with_retry_the_data_comes_a_round_trip_later() {
     assert!(later_s > 2.0 * 0.05 + 0.009_824 && later_s < 2.0 * (0.05 + 0.009_824), "{later_s}");
 }
 
+/// Data leaves with the client's first flight: one way of 50 ms, and 9.824 ms for 1228 octets of packet
+/// with the hello and the 500 octets of data. A server that has forgotten the client has it with the client's second flight, as
+/// without early data. For a download the server's data leaves with its first flight, a round trip earlier.
+#[test]
+fn early_data_comes_a_round_trip_earlier() {
+    let took = |early_data, overrides: &[_]| {
+        let early_data = [("flow.f.transport.early_data", early_data)];
+        floats(&outcome(&[&early_data, overrides].concat(), Trace::default()), "flows", "completion_time_s")
+            [0]
+    };
+    let accepted_s = took("accepted", &[]);
+    assert!((accepted_s - 0.059_824).abs() < 1e-9, "{accepted_s}");
+    assert!((took("refused", &[]) - took("none", &[])).abs() < 0.009_824);
+    let download = [("flow.f.transport.client", "to")];
+    let earlier_s = took("none", &download) - took("accepted", &download);
+    assert!(earlier_s > 2.0 * 0.05 && earlier_s < 2.0 * 0.05 + 0.03, "{earlier_s}");
+}
+
+/// Messages come each 40 s, and the connection ends after 30 s without packets, unless PINGs go.
+#[test]
+fn a_connection_that_is_kept_alive_waits_for_messages() {
+    let rare = "{ kind = \"cbr\", packet_size = \"400B\", interval = \"40s\", start = \"0s\" }";
+    let delivered = |keep_alive| {
+        let overrides = [
+            ("flow.f.application", rare),
+            ("scenario.duration", "190s"),
+            ("flow.f.transport.keep_alive", keep_alive),
+        ];
+        floats(&outcome(&overrides, Trace::default()), "flows", "delivered_packets")[0]
+    };
+    assert_eq!((delivered("0s"), delivered("10s")), (1.0, 5.0));
+}
+
+/// A NAT gives the client another port each 5 s. The server sees packets from there, and goes on.
+#[test]
+fn a_client_keeps_its_connection_behind_a_nat_that_rebinds() {
+    let delivered = |interval| {
+        let overrides = [
+            BULK,
+            ("flow.f.transport.client", "to"),
+            ("flow.f.transport.keep_alive", "1s"),
+            ("flow.f.transport.rebinding_interval", interval),
+        ];
+        let outcome = outcome(&overrides, Trace::default());
+        assert_eq!(texts(&outcome, "flows", "connection").iter().collect::<Vec<_>>(), ["still open"]);
+        (integers(&outcome, "flows", "delivered_bytes")[0], integers(&outcome, "flows", "retransmissions")[0])
+    };
+    let ((stays, _), (rebinds, lost)) = (delivered("0s"), delivered("5s"));
+    // What is under way to the port before: a round trip of 0.1 s and the queue, eleven times.
+    assert!(lost > 11, "{lost}");
+    assert!(rebinds < stays && rebinds > stays / 2, "{rebinds} {stays}");
+}
+
 /// A disk with room for so many octets, which may refuse them when they are flushed.
 struct Disk {
     left_bytes: usize,
@@ -559,5 +612,8 @@ reports! {
     quic_window_for_less_than_a_datagram: "max_idle_timeout = \"30s\"" => "receive_window = \"1kB\"";
     quic_window_beyond_memory: "max_idle_timeout = \"30s\"" => "receive_window = \"5GiB\"";
     quic_without_a_certificate: "max_idle_timeout = \"30s\"" => "certificate_size = \"0B\"";
+    quic_with_early_data_over_tls: "max_idle_timeout = \"30s\"" => "early_data = \"accepted\", crypto = \"tls\"";
+    quic_with_pings_that_come_too_late: "max_idle_timeout = \"30s\"" => "keep_alive = \"30s\"";
+    quic_behind_a_nat_that_never_answers: "max_idle_timeout = \"30s\"" => "rebinding_interval = \"10ms\"";
     quic_on_small_packets: "delay = \"50ms\"" => "delay = \"50ms\"\nmtu = \"1000B\"";
 }

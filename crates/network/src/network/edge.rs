@@ -37,6 +37,9 @@ pub struct Emitted {
     pub octets: Vec<u8>,
 }
 
+/// The first port that a NAT gives (RFC 6335 section 6: behind those of the system).
+const FIRST_MAPPED_PORT: u16 = 1024;
+
 /// Packets of an external node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EdgeAccount {
@@ -165,6 +168,18 @@ impl Edge {
     /// Octets that come to a port of a node are for this open socket, if they are for no other yet.
     pub(crate) fn bind(&mut self, node: NodeId, port: u16, socket: u32) {
         self.sockets.entry((node, port)).or_insert(socket);
+    }
+
+    /// A NAT before a node gives this open socket another port, which is returned: the next one that no socket
+    /// of the node has. Octets for the port before are for nobody.
+    pub(crate) fn rebind(&mut self, node: NodeId, socket: u32) -> u16 {
+        let last = self.sockets.iter().find(|&(&(at, _), &of)| (at, of) == (node, socket));
+        let last = last.map_or(u16::MAX, |(&(_, port), _)| port);
+        self.sockets.remove(&(node, last));
+        let behind = (last.saturating_add(1)..=u16::MAX).chain(FIRST_MAPPED_PORT..last);
+        let port = behind.into_iter().find(|&port| !self.sockets.contains_key(&(node, port))).unwrap_or(last);
+        self.bind(node, port, socket);
+        port
     }
 
     /// Whether programs run at a node.

@@ -148,6 +148,12 @@ pub trait Endpoint: Send {
     /// selection's).
     fn on_addresses(&mut self, _now: Time, _usable: &[Address]) {}
 
+    /// How often a NAT before the node has given it another port by then, which it does not see itself. The
+    /// NAT passes on nothing to the port before.
+    fn rebindings(&self, _now: Time) -> u64 {
+        0
+    }
+
     /// Whether its peer sends to this address, or there is no connection: a handover is complete then.
     fn is_settled(&self, _preferred: Address) -> bool {
         true

@@ -41,6 +41,10 @@ pub struct OpenSocket {
     pub traffic_class: TrafficClass,
     /// Its exchange with IP.
     pub traffic: Traffic,
+    /// The port by which others know it, where a NAT before the node has given it another one; and how often
+    /// it has.
+    outer_port: Option<u16>,
+    rebindings: u64,
     ip: IpVersion,
     written: Arc<IpAddresses>,
     endpoint: Box<dyn Endpoint>,
@@ -81,6 +85,8 @@ impl OpenSocket {
                 user: here.user,
                 traffic_class: here.traffic_class,
                 traffic: Traffic::default(),
+                outer_port: None,
+                rebindings: 0,
                 ip,
                 written: Arc::clone(written),
                 endpoint,
@@ -110,6 +116,17 @@ impl OpenSocket {
             self.written_bytes
         });
         Some(Coming { at, message })
+    }
+
+    /// Whether a NAT before the node gives it another port by now: [`OpenSocket::rebind`] says which.
+    pub(crate) fn is_to_rebind(&self, now: Time) -> bool {
+        self.endpoint.rebindings(now) > self.rebindings
+    }
+
+    /// Others know it by this port from now on.
+    pub(crate) fn rebind(&mut self, now: Time, port: u16) {
+        self.rebindings = self.endpoint.rebindings(now);
+        self.outer_port = Some(port);
     }
 
     /// How many messages that are not repeated are missing before the latest that has arrived; `None` if none
@@ -191,6 +208,10 @@ impl Socket for OpenSocket {
 
     fn handle(&mut self, now: Time, packet: Packet) {
         self.traffic.received(packet.size_bytes);
+        // It came to the port before, which the NAT does not know any more.
+        if self.is_to_rebind(now) {
+            return;
+        }
         if let Pdu::Octets(octets) = &packet.pdu
             && let Some(payload) = octets.udp_payload()
         {
@@ -214,7 +235,7 @@ impl Socket for OpenSocket {
             }
             let size_bytes = size_bytes as u32;
             let datagram = Datagram {
-                source_port: self.local_port,
+                source_port: self.outer_port.unwrap_or(self.local_port),
                 destination_port: transmit.destination_port.unwrap_or(self.remote_port),
                 payload_bytes: transmit.payload.len() as u32,
             };

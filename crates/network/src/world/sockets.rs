@@ -263,7 +263,13 @@ impl World {
             SocketId::Tcp(number) => self.serve_connection(moment, number),
             SocketId::Udp(number) => self.serve(moment, SocketId::Udp(number)),
             SocketId::Sctp(number) => self.serve(moment, SocketId::Sctp(number)),
-            SocketId::Open(number) => self.serve(moment, SocketId::Open(number)),
+            SocketId::Open(number) => {
+                let socket = &mut self.open[number as usize];
+                if socket.is_to_rebind(moment.now) {
+                    socket.rebind(moment.now, self.network.edge.rebind(socket.node, number));
+                }
+                self.serve(moment, SocketId::Open(number));
+            }
         }
     }
 

@@ -1,4 +1,4 @@
-//! Two ends, and a path between them that takes 20 ms each way and loses datagrams by their number.
+//! Two ends, and a path between them that takes 20 ms each way and loses datagrams by their number or size.
 
 #![allow(dead_code)] // Each program of tests uses a part.
 
@@ -8,8 +8,6 @@ use roamsim_network::traffic_class::Ecn;
 use roamsim_protocols::Address;
 use roamsim_quic::{Crypto, Quic, Settings};
 use std::collections::VecDeque;
-
-pub const ONE_WAY: Span = Span::from_ms(20);
 
 pub fn ms(ms: u64) -> Time {
     Time::ZERO + Span::from_ms(ms)
@@ -23,8 +21,11 @@ pub struct Sent {
     pub bytes: usize,
 }
 
-/// When a datagram arrives, at which end, from and to which address.
-type OnWay = (Time, usize, [Address; 2], Vec<u8>);
+/// When a datagram arrives, at which end, from and to which address and port.
+type OnWay = (Time, usize, [(Address, u16); 2], Vec<u8>);
+
+/// The ports of the two ends.
+const PORTS: [u16; 2] = [4000, 443];
 
 pub struct Path {
     pub ends: [Quic; 2],
@@ -39,8 +40,18 @@ pub struct Path {
     /// The address that a NAT gives the client, and how many datagrams have come to it there.
     pub nat: Option<Address>,
     pub through_nat: usize,
+    /// The time of a way.
+    pub one_way: Span,
+    /// Datagrams from and to this address are lost.
+    pub unreachable: Option<Address>,
+    /// The client's smallest window so far.
+    pub least_window: Option<u64>,
+    /// Larger datagrams are lost.
+    pub most_bytes: usize,
+    /// The datagram of this number takes so much longer.
+    pub late: Option<(usize, Span)>,
     on_way: VecDeque<OnWay>,
-    now: Time,
+    pub now: Time,
 }
 
 impl Path {
@@ -63,6 +74,11 @@ impl Path {
             arrivals: Vec::new(),
             nat: None,
             through_nat: 0,
+            one_way: Span::from_ms(20),
+            unreachable: None,
+            least_window: None,
+            most_bytes: usize::MAX,
+            late: None,
             on_way: VecDeque::new(),
             now: Time::ZERO,
         }
@@ -82,9 +98,24 @@ impl Path {
 
     /// A datagram from anywhere arrives at an end now.
     pub fn inject(&mut self, to: usize, [source, destination]: [Address; 2], payload: &[u8]) {
-        self.arrivals.push((self.now, to, destination));
-        let arrival = Arrival { source, source_port: 4000, destination, ecn: Ecn::NotCapable, payload };
+        self.deliver(to, [(source, self.port(1 - to)), (destination, self.port(to))], payload);
+    }
+
+    fn deliver(&mut self, to: usize, [source, destination]: [(Address, u16); 2], payload: &[u8]) {
+        self.arrivals.push((self.now, to, destination.0));
+        let (source, source_port) = source;
+        let (destination, port) = destination;
+        // A NAT passes on nothing to ports before.
+        if port != self.port(to) {
+            return;
+        }
+        let arrival = Arrival { source, source_port, destination, ecn: Ecn::NotCapable, payload };
         self.ends[to].handle(self.now, &arrival);
+    }
+
+    /// The port by which an end is known.
+    fn port(&self, end: usize) -> u16 {
+        PORTS[end] + self.ends[end].rebindings(self.now) as u16
     }
 
     /// Runs until nothing is left to do, or 100 s are over; datagrams of these numbers are lost.
@@ -103,7 +134,7 @@ impl Path {
             let Some(next) = deadlines.chain(arrival).min().filter(|&next| next < end) else { break };
             self.now = self.now.max(next);
             while let Some((_, to, ways, payload)) = self.on_way.pop_front_if(|(at, ..)| *at <= self.now) {
-                self.inject(to, ways, &payload);
+                self.deliver(to, ways, &payload);
             }
             for end in &mut self.ends {
                 if end.poll_timeout().is_some_and(|deadline| deadline <= self.now) {
@@ -117,7 +148,11 @@ impl Path {
     fn serve(&mut self, end: usize, is_lost: &dyn Fn(usize, Time) -> bool) {
         loop {
             while let Some(transmit) = self.ends[end].poll_transmit(self.now) {
-                if !is_lost(self.sent.len(), self.now) {
+                let is_unreachable = self
+                    .unreachable
+                    .is_some_and(|of| [transmit.source, transmit.destination].contains(&Some(of)));
+                let is_too_large = transmit.payload.len() > self.most_bytes;
+                if !is_too_large && !is_unreachable && !is_lost(self.sent.len(), self.now) {
                     let mut own = transmit.source.unwrap_or(Address(end as u32));
                     let mut to = transmit.destination.unwrap_or(Address(1 - end as u32));
                     if let Some(nat) = self.nat {
@@ -128,12 +163,17 @@ impl Path {
                             self.through_nat += 1;
                         }
                     }
-                    let at = self.now + ONE_WAY;
-                    self.on_way.push_back((at, 1 - end, [own, to], transmit.payload.clone()));
+                    let late = self.late.filter(|&(number, _)| number == self.sent.len());
+                    let at = self.now + self.one_way + late.map_or(Span::ZERO, |(_, span)| span);
+                    let ways =
+                        [(own, self.port(end)), (to, transmit.destination_port.unwrap_or(PORTS[1 - end]))];
+                    let place = self.on_way.partition_point(|&(before, ..)| before <= at);
+                    self.on_way.insert(place, (at, 1 - end, ways, transmit.payload.clone()));
                 }
                 self.sent.push(Sent { at: self.now, end, bytes: transmit.payload.len() });
                 self.octets.push(transmit.payload);
             }
+            self.least_window = self.ends[0].cwnd_bytes().into_iter().chain(self.least_window).min();
             let Some(event) = self.ends[end].poll_event() else { return };
             self.events.push((self.now, end, event));
             match event {

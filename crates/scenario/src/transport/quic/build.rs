@@ -2,13 +2,13 @@
 
 #[cfg(feature = "tls")]
 use super::model::QuicCrypto;
-use super::model::{End, Quic as Model, QuicCongestionControl, QuicMessages};
+use super::model::{End, Quic as Model, QuicCongestionControl, QuicEarlyData, QuicMessages};
 use roamsim_engine::{Span, Stream};
 use roamsim_network::World;
 use roamsim_network::flow::Association;
 use roamsim_network::socket::endpoint::Endpoint;
 use roamsim_network::socket::{SocketEnd, User};
-use roamsim_quic::{CongestionControl, Crypto, Messages, Quic, Settings};
+use roamsim_quic::{CongestionControl, Crypto, EarlyData, Messages, Quic, Settings};
 #[cfg(feature = "tls")]
 use std::sync::Arc;
 
@@ -54,10 +54,7 @@ fn session(model: &Model, settings: &Settings) -> Session {
     }
     // Validation refuses TLS in a build without it.
     let _ = model.crypto;
-    Session {
-        crypto: [Crypto::null_client(), Crypto::null_server(settings.certificate_bytes)],
-        over: Box::new(|end| end),
-    }
+    Session { crypto: Crypto::null(settings), over: Box::new(|end| end) }
 }
 
 /// Every key is taken apart and every field is written: one that is forgotten does not compile.
@@ -67,13 +64,16 @@ fn settings(model: &Model, has_messages: bool) -> Settings {
         initial_window_bytes,
         receive_window_bytes,
         max_idle_timeout,
+        keep_alive,
         messages,
         // Of the flow.
         client: _,
         migration,
+        rebinding_interval,
         retry,
         ecn,
         l4s,
+        early_data,
         // Of the session.
         crypto: _,
         certificate_bytes,
@@ -97,11 +97,18 @@ fn settings(model: &Model, has_messages: bool) -> Settings {
             QuicMessages::Datagrams => Messages::Datagrams,
         },
         max_idle_timeout: Some(max_idle_timeout).filter(|&timeout| timeout > Span::ZERO),
+        keep_alive: Some(keep_alive).filter(|&interval| interval > Span::ZERO),
         migration,
+        rebinding_interval: Some(rebinding_interval).filter(|&interval| interval > Span::ZERO),
         retry,
         ecn,
         l4s,
         certificate_bytes: certificate_bytes as u32,
+        early_data: match early_data {
+            QuicEarlyData::None => EarlyData::None,
+            QuicEarlyData::Accepted => EarlyData::Accepted,
+            QuicEarlyData::Refused => EarlyData::Refused,
+        },
     }
 }
 

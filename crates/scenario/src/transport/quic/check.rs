@@ -1,10 +1,11 @@
 //! Settings of QUIC.
 
-use super::model::{Quic, QuicCongestionControl, QuicCrypto};
+use super::model::{Quic, QuicCongestionControl, QuicCrypto, QuicEarlyData};
 use crate::access::Network;
 use crate::report::{Report, Step, join};
 use crate::topology::Topology;
 use crate::transport::Udp;
+use roamsim_engine::Span;
 
 /// The largest number that packets can tell (RFC 9000 section 16), and the largest window.
 const MOST_WINDOW_BYTES: u64 = 1 << 32;
@@ -14,6 +15,9 @@ const MIN_WINDOW_BYTES: u64 = 2 * Quic::MIN_DATAGRAM_BYTES;
 
 /// The largest certificate chain, whose message the library's buffer of 16 KiB holds.
 const MAX_CERTIFICATE_BYTES: u64 = 15_000;
+
+/// The shortest time between two ports (chosen: NATs keep one for 2 minutes or more, RFC 4787 section 4.3).
+const SHORTEST_MAPPING: Span = Span::from_secs(1);
 
 /// Checks the settings at `at`; `ends` are the transport's nodes where a route between them exists.
 pub(crate) fn check(
@@ -58,6 +62,22 @@ pub(crate) fn check(
         let message = format!("a certificate chain has 1 to {MAX_CERTIFICATE_BYTES} B here");
         let help = format!("write \"{MAX_CERTIFICATE_BYTES}B\" or less");
         report.add(&join(at, ["certificate_size"]), message, help);
+    }
+    if quic.early_data != QuicEarlyData::None && quic.crypto == QuicCrypto::Tls {
+        let message = "`early_data` needs a ticket of an earlier connection, and `tls` here has none";
+        report.add(&join(at, ["early_data"]), message, "leave `crypto` out: the null session has early data");
+    }
+    if quic.keep_alive > Span::ZERO
+        && quic.max_idle_timeout > Span::ZERO
+        && quic.keep_alive >= quic.max_idle_timeout
+    {
+        let message = "`keep_alive` is no shorter than `max_idle_timeout`, so it keeps no connection";
+        report.add(&join(at, ["keep_alive"]), message, "write a third of `max_idle_timeout`, or less");
+    }
+    if quic.rebinding_interval > Span::ZERO && quic.rebinding_interval < SHORTEST_MAPPING {
+        let message = format!("a NAT that keeps a port for {} passes on no answer", quic.rebinding_interval);
+        let help = format!("write \"{SHORTEST_MAPPING}\" or more");
+        report.add(&join(at, ["rebinding_interval"]), message, help);
     }
     check_marks(at, quic, report);
     let least_bytes = Quic::MIN_DATAGRAM_BYTES + Udp::HEADER_BYTES + network.general.ip.header_bytes();

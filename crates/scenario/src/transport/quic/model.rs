@@ -27,6 +27,11 @@ pub struct Quic {
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub max_idle_timeout: Span,
+    /// An end that has sent nothing for so long sends a PING (RFC 9000 section 10.1.2); 0 s is never. Default:
+    /// never, as quinn-proto 0.11.19.
+    #[serde(with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub keep_alive: Span,
     /// How the messages of an application travel. Default chosen: each on a stream of its own, as requests of
     /// HTTP/3 (RFC 9114 section 6).
     pub messages: QuicMessages,
@@ -36,6 +41,11 @@ pub struct Quic {
     /// 9). `change_primary_at` of the node says which, or a `[[handover]]`, or a `[[selection]]` with the
     /// scheme `migration`. Default chosen: yes.
     pub migration: bool,
+    /// How often a NAT before the client gives it another port, which the client does not see; 0 s is never.
+    /// Datagrams that the server still sends to the port before are lost. Default: never.
+    #[serde(with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub rebinding_interval: Span,
     /// Whether the server answers a client's first packet by Retry, with a token that proves its address. It
     /// costs a round trip (RFC 9000 section 8.1.2). Default chosen: no, as a server that is not under attack.
     pub retry: bool,
@@ -45,6 +55,9 @@ pub struct Quic {
     /// Whether packets go as ECT(1), the identifier of L4S (RFC 9331 section 4.1), for queues such as
     /// `dualpi2`. It needs `dctcp` (section 4.3). Default: no, quinn-proto sends ECT(0).
     pub l4s: bool,
+    /// Data with the client's first flight (RFC 9001 section 4.6). Default chosen: none, as of ends that have
+    /// not met before.
+    pub early_data: QuicEarlyData,
     /// The cryptography. Default chosen: none, with the messages and sizes of TLS, so that runs spend no time
     /// on it.
     pub crypto: QuicCrypto,
@@ -64,12 +77,15 @@ impl Default for Quic {
             initial_window_bytes: 12_000,
             receive_window_bytes: 1_250_000,
             max_idle_timeout: Span::from_secs(30),
+            keep_alive: Span::ZERO,
             messages: QuicMessages::StreamEach,
             client: End::From,
             migration: true,
+            rebinding_interval: Span::ZERO,
             retry: false,
             ecn: false,
             l4s: false,
+            early_data: QuicEarlyData::None,
             crypto: QuicCrypto::Null,
             certificate_bytes: 1500,
         }
@@ -104,6 +120,18 @@ pub enum QuicCrypto {
     Null,
     /// TLS 1.3 (RFC 9001) by rustls. Captures hold its secrets.
     Tls,
+}
+
+/// What becomes of data that a client sends with its first flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum QuicEarlyData {
+    /// The client has never met the server, and sends none.
+    None,
+    /// The client has a ticket of the server (RFC 8446 section 4.6.1), which takes it: 0-RTT.
+    Accepted,
+    /// The server has forgotten the ticket. The client sends the data again after the handshake.
+    Refused,
 }
 
 /// How messages travel.

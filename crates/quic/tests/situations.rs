@@ -1,0 +1,345 @@
+//! The situations in which the library tests its recovery and its migration between two endpoints of its own,
+//! here between two ends in simulated time. `docs/models/quic.md` sets them beside each other.
+
+mod path;
+
+use path::{Path, ms};
+use roamsim_engine::{Span, Stream, Time};
+use roamsim_network::socket::endpoint::{Endpoint, EndpointEvent};
+use roamsim_protocols::Address;
+use roamsim_quic::{Crypto, Messages, Quic, Settings};
+
+fn with(settings: &Settings, bytes: u64) -> Path {
+    let mut path = Path::new(Crypto::null(settings), settings);
+    path.send(bytes);
+    path
+}
+
+fn path(bytes: u64) -> Path {
+    with(&Settings::default(), bytes)
+}
+
+/// Two ends that stay open, with a client that writes messages in datagrams.
+fn open(settings: &Settings) -> Path {
+    let mut path = Path::new(Crypto::null(settings), settings);
+    path.ends[0].open();
+    path.run_until(ms(300), &|_, _| false);
+    path
+}
+
+fn datagrams() -> Settings {
+    Settings { messages: Messages::Datagrams, ..Settings::default() }
+}
+
+/// What an end sends from then on, with its time.
+fn sent_from(path: &Path, end: usize, from: Time) -> Vec<(Time, usize)> {
+    let of_end = path.sent.iter().filter(|sent| sent.end == end && sent.at >= from);
+    of_end.map(|sent| (sent.at, sent.bytes)).collect()
+}
+
+fn is_closed_well(path: &Path) -> bool {
+    let failed = [EndpointEvent::TimedOut, EndpointEvent::Reset];
+    path.ends.iter().all(Endpoint::is_gone) && path.events.iter().all(|event| !failed.contains(&event.2))
+}
+
+/// A round trip of 1.2 s is longer than the first probe timeout of 999 ms: the client repeats its first flight
+/// in vain, and the handshake takes the round trip all the same.
+#[test]
+fn a_handshake_over_a_long_path() {
+    let mut path = path(1000);
+    path.one_way = Span::from_ms(600);
+    path.run(&[]);
+    assert_eq!(path.sent[1].at, ms(600), "the server's flight");
+    assert!(path.sent.iter().any(|sent| sent.end == 0 && sent.at == ms(999)));
+    assert_eq!(path.when(0, EndpointEvent::Established), Some(ms(1200)));
+    assert!(is_closed_well(&path));
+}
+
+/// A chain of 6000 octets exceeds three times the client's first flight. The client's acknowledgement at 40 ms
+/// is lost, so the server may send nothing (RFC 9000 section 8.1). The client's probe lets it go on (RFC 9002
+/// section 6.2.2.1).
+#[test]
+fn a_client_probes_for_a_server_that_may_not_send() {
+    let settings = Settings { certificate_bytes: 6000, ..Settings::default() };
+    let mut path = with(&settings, 1000);
+    path.run_until(ms(100_000), &|_, at| at == ms(40));
+    let probe = path.sent.iter().find(|sent| sent.end == 0 && sent.at > ms(40)).expect("a probe");
+    // 40 ms and four times 20 ms.
+    assert_eq!(probe.at, ms(160));
+    assert!(path.sent.iter().all(|sent| sent.end == 0 || sent.at <= ms(20) || sent.at >= ms(180)));
+    assert_eq!(path.delivered_bytes, 1000);
+    assert!(is_closed_well(&path));
+}
+
+/// An end that gives up before the handshake is complete, at either side.
+#[test]
+fn an_end_that_closes_in_the_handshake() {
+    for end in [0, 1] {
+        let mut path = path(1000);
+        path.run_until(ms(30), &|_, _| false);
+        path.ends[end].abort();
+        path.run_until(ms(20_000), &|_, _| false);
+        assert!(path.when(1 - end, EndpointEvent::Reset).is_some(), "{end}");
+        assert!(path.ends.iter().all(Endpoint::is_gone), "{end}");
+    }
+}
+
+/// Probes leave after one timeout, three and seven, as each doubles it (RFC 9002 section 6.2.1); each is two
+/// datagrams. The round trip is 40 ms by then, its variation under a millisecond: it counts as one (6.1.2).
+#[test]
+fn probes_back_off() {
+    let mut path = open(&datagrams());
+    path.ends[0].write_message(100);
+    let begin = path.now;
+    path.run_until(begin + Span::from_secs(2), &|_, at| at >= begin);
+    let times: Vec<Time> = sent_from(&path, 0, begin).into_iter().map(|(at, _)| at).collect();
+    let mut instants = times.clone();
+    instants.dedup();
+    let timeout = instants[1].since(begin);
+    for (number, &at) in instants.iter().enumerate().take(5) {
+        assert_eq!(at.since(begin), Span::from_ns(timeout.as_ns() * ((1 << number) - 1)), "{instants:?}");
+    }
+    assert_eq!(times.iter().filter(|&&at| at == instants[1]).count(), 2);
+}
+
+/// The last packet of a stream, with its end, is lost.
+#[test]
+fn a_lost_end_of_a_stream() {
+    let mut whole = path(20_000);
+    whole.run(&[]);
+    let last = whole.when(1, EndpointEvent::RemoteClosed).expect("an end");
+    let mut path = path(20_000);
+    let one_way = path.one_way;
+    path.run_until(ms(100_000), &|_, at| at + one_way == last);
+    let closed = path.when(1, EndpointEvent::RemoteClosed).expect("an end");
+    assert!(closed > last + Span::from_ms(40) && closed < last + Span::from_ms(200), "{closed}");
+    assert_eq!(path.delivered_bytes, 20_000);
+    assert!(is_closed_well(&path));
+}
+
+/// A whole flight at the end is lost. The probe shows that, the window falls by half, and grows again.
+#[test]
+fn a_lost_tail() {
+    let mut path = path(0);
+    path.ends[0].write(200_000);
+    path.run_until(ms(100_000), &|_, at| (ms(120)..ms(200)).contains(&at));
+    assert_eq!(path.delivered_bytes, 200_000);
+    let counts = path.ends[0].counts();
+    assert!(counts.retransmissions >= 10, "{counts:?}");
+    assert!(is_closed_well(&path));
+}
+
+/// A packet of data is lost, and four messages are written before the probe timeout ends: the probes are
+/// these messages in place of PINGs.
+#[test]
+fn probes_carry_what_waits() {
+    let mut path = open(&datagrams());
+    let begin = path.now;
+    path.ends[0].write_message(1000);
+    path.run_until(begin + Span::from_ms(1), &|_, at| at == begin);
+    (0..4).for_each(|_| assert!(path.ends[0].write_message(1000).is_some()));
+    path.run_until(begin + Span::from_secs(1), &|_, at| at == begin);
+    let arrived = path.events.iter().filter(|event| matches!(event.2, EndpointEvent::Message { .. })).count();
+    assert_eq!(arrived, 4);
+}
+
+/// More than three probe timeouts without a single acknowledgement: the window falls to two datagrams (RFC
+/// 9002 section 7.6.2) and grows from there.
+#[test]
+fn persistent_congestion() {
+    let mut path = path(3_000_000);
+    path.run_until(ms(2000), &|_, at| (ms(150)..ms(1500)).contains(&at));
+    let least = path.least_window.expect("a window");
+    assert!(least <= 2 * 1452, "{least}");
+    assert_eq!(path.ends[0].counts().timeouts, 1);
+    path.run_until(ms(100_000), &|_, _| false);
+    assert_eq!(path.delivered_bytes, 3_000_000);
+}
+
+/// A packet that comes 10 ms late has been overtaken by more than three others: it counts as lost (RFC 9002
+/// section 6.1.1), and its data comes twice.
+#[test]
+fn a_packet_that_is_late() {
+    let mut path = path(300_000);
+    path.late = Some((60, Span::from_ms(10)));
+    path.run(&[]);
+    assert_eq!((path.delivered_bytes, path.ends[0].counts().retransmissions), (300_000, 1));
+    assert!(is_closed_well(&path));
+}
+
+/// A single packet is acknowledged after max_ack_delay, 25 ms (RFC 9000 section 13.2.1); two at once (13.2.2).
+#[test]
+fn acknowledgements_wait_for_a_second_packet() {
+    for (messages, delay_ms) in [(1, 25), (2, 0)] {
+        let mut path = open(&datagrams());
+        let begin = path.now;
+        (0..messages).for_each(|_| assert!(path.ends[0].write_message(1000).is_some()));
+        path.run_until(begin + Span::from_ms(200), &|_, _| false);
+        let answer = sent_from(&path, 1, begin)[0].0;
+        assert_eq!(answer, begin + path.one_way + Span::from_ms(delay_ms), "{messages} messages");
+    }
+}
+
+/// Path MTU discovery finds what the path carries, to 20 octets (the library's bound), and its lost probes
+/// are no congestion (RFC 8899 section 3).
+#[test]
+fn the_mtu_is_found() {
+    for (most_bytes, found) in [(1200, 1200..=1200), (1400, 1381..=1400), (1500, 1452..=1452)] {
+        let mut path = path(1_000_000);
+        path.most_bytes = most_bytes;
+        path.run(&[]);
+        let largest = path.sent.iter().filter(|sent| sent.end == 0 && sent.bytes <= most_bytes);
+        let largest = largest.map(|sent| sent.bytes).max().expect("datagrams");
+        assert!(found.contains(&largest), "{most_bytes}: {largest}");
+        assert_eq!(path.ends[0].counts().fast_retransmits, 0, "{most_bytes}");
+        assert!(is_closed_well(&path));
+    }
+}
+
+/// A path that carries less than 1200 octets has no connection (RFC 9000 section 14).
+#[test]
+fn a_path_that_is_too_narrow() {
+    let mut path = path(1000);
+    path.most_bytes = 1199;
+    path.run(&[]);
+    assert_eq!(path.when(0, EndpointEvent::TimedOut), Some(ms(30_000)));
+    assert_eq!(path.when(1, EndpointEvent::Established), None);
+}
+
+/// At 400 ms the path carries 1200 octets in place of 1452. Nothing larger arrives, the library sees that, and
+/// goes on with 1200 (RFC 8899 section 4.3).
+#[test]
+fn a_path_that_becomes_narrow() {
+    let mut path = path(20_000_000);
+    path.run_until(ms(400), &|_, _| false);
+    assert!(path.sent.iter().any(|sent| sent.end == 0 && sent.bytes == 1452));
+    path.most_bytes = 1200;
+    path.run_until(ms(100_000), &|_, _| false);
+    assert_eq!(path.delivered_bytes, 20_000_000);
+    let late = sent_from(&path, 0, ms(400));
+    let too_large = late.iter().filter(|&&(_, bytes)| bytes > 1200).count();
+    assert!(
+        late.len() > 1000 && late[late.len() - 500..].iter().all(|&(_, bytes)| bytes <= 1200),
+        "{too_large}"
+    );
+    assert!(is_closed_well(&path));
+}
+
+/// Discovery begins anew on the path to which a client migrates.
+#[test]
+fn the_mtu_of_another_path() {
+    let mut path = path(5_000_000);
+    path.most_bytes = 1300;
+    path.run_until(ms(400), &|_, _| false);
+    path.most_bytes = 1500;
+    path.ends[0].on_addresses(ms(400), &[Address(9), Address(0)]);
+    path.run(&[]);
+    let largest = |from, to| {
+        let times = path.sent.iter().filter(|sent| sent.end == 0 && sent.at >= from && sent.at < to);
+        times.map(|sent| sent.bytes).filter(|&bytes| from > ms(300) || bytes <= 1300).max()
+    };
+    assert!(largest(ms(0), ms(300)) <= Some(1300));
+    assert_eq!(largest(ms(400), ms(100_000)), Some(1452));
+    assert!(is_closed_well(&path));
+}
+
+/// Twelve migrations: each uses up a connection ID (RFC 9000 section 9.5), of which peers keep five or so in
+/// stock (5.1.1).
+#[test]
+fn a_client_that_migrates_often() {
+    let mut path = path(20_000_000);
+    for number in 1..=12 {
+        let now = ms(400 * number);
+        path.run_until(now, &|_, _| false);
+        let preferred = Address(10 + number as u32);
+        path.ends[0].on_addresses(now, &[preferred]);
+        path.run_until(now + Span::from_ms(200), &|_, _| false);
+        assert!(path.ends[0].is_settled(preferred), "{number}");
+    }
+    path.run(&[]);
+    assert_eq!(path.delivered_bytes, 20_000_000);
+    assert!(is_closed_well(&path));
+}
+
+/// All that is sent from 400 ms to 700 ms is lost, the PING of the new address among it: it is repeated.
+#[test]
+fn a_migration_whose_packets_are_lost() {
+    let mut path = path(3_000_000);
+    path.run_until(ms(400), &|_, _| false);
+    path.ends[0].on_addresses(ms(400), &[Address(9), Address(0)]);
+    path.run_until(ms(100_000), &|_, at| (ms(400)..ms(700)).contains(&at));
+    assert_eq!(path.delivered_bytes, 3_000_000);
+    assert!(is_closed_well(&path));
+}
+
+/// A client moves for a moment to an address that reaches nobody, and back: the connection stays.
+#[test]
+fn a_path_whose_validation_fails() {
+    let mut path = path(3_000_000);
+    path.run_until(ms(400), &|_, _| false);
+    path.ends[0].on_addresses(ms(400), &[Address(9), Address(0)]);
+    path.unreachable = Some(Address(9));
+    path.run_until(ms(500), &|_, _| false);
+    path.ends[0].on_addresses(ms(500), &[Address(0)]);
+    path.run_until(ms(100_000), &|_, _| false);
+    assert_eq!(path.delivered_bytes, 3_000_000);
+    assert!(path.arrivals.iter().all(|&(_, _, to)| to != Address(9)));
+    assert!(is_closed_well(&path));
+}
+
+/// An end loses its state, and answers what it does not know by a stateless reset (RFC 9000 section 10.3),
+/// whose key it still has. Either side.
+#[test]
+fn an_end_that_forgets() {
+    let settings = Settings::default();
+    for end in [0, 1] {
+        let mut path = path(30_000_000);
+        path.ends = path.ends.map(Quic::both_ways);
+        path.ends[1].write(30_000_000);
+        path.run_until(ms(500), &|_, _| false);
+        let [client, server] = Crypto::null(&settings);
+        let crypto = if end == 0 { client } else { server };
+        // The same stream: the same key.
+        path.ends[end] = Quic::new(&settings, crypto, Stream::new(7, 0, "quic").child(end as u64));
+        path.run_until(ms(2000), &|_, _| false);
+        let reset = path.when(1 - end, EndpointEvent::Reset).expect("a reset");
+        assert!(reset > ms(500) && reset < ms(700), "{end}: {reset}");
+    }
+}
+
+/// A connection without packets ends after 5 s. One that sends PINGs each 2 s (RFC 9000 section 10.1.2) lasts.
+#[test]
+fn keep_alive() {
+    let idle = Settings { max_idle_timeout: Some(Span::from_secs(5)), ..datagrams() };
+    let kept = Settings { keep_alive: Some(Span::from_secs(2)), ..idle.clone() };
+    for (settings, lasts) in [(idle, false), (kept, true)] {
+        let mut path = open(&settings);
+        path.run_until(ms(60_000), &|_, _| false);
+        assert_eq!(path.ends.iter().all(|end| !end.is_gone()), lasts, "{settings:?}");
+        if lasts {
+            let pings = sent_from(&path, 0, ms(10_000));
+            // One each 2 s and an acknowledgement after it; those keep the server from PINGs of its own.
+            assert!((24..=26).contains(&pings.len()), "{}", pings.len());
+        }
+    }
+}
+
+/// Keys change at either side while data is under way, and packets of the old keys come late.
+#[test]
+fn keys_change() {
+    for end in [0, 1] {
+        let mut path = path(1_000_000);
+        path.run_until(ms(200), &|_, _| false);
+        path.late = Some((path.sent.len() - 1, Span::from_ms(5)));
+        let before = path.octets.len();
+        path.ends[end].update_keys();
+        path.run(&[]);
+        assert_eq!(path.delivered_bytes, 1_000_000, "{end}");
+        // The bit of the phase in the short header (RFC 9000 section 17.3.1), which nothing hides here.
+        let phase = |octets: &Vec<u8>| octets[0] & 0x84 == 0x04;
+        assert!(!path.octets[..before].iter().any(phase), "{end}");
+        let first = (before..).find(|&number| path.sent[number].end == end).expect("a datagram");
+        assert!(phase(&path.octets[first]), "{end}");
+        assert!(is_closed_well(&path));
+    }
+}
