@@ -75,7 +75,7 @@ fn every_flipped_bit_is_noticed() {
 }
 
 #[test]
-fn data() {
+fn a_data_chunk_has_flags_and_padding() {
     let octets = chunk_octets(&Chunk::Data(MESSAGE), b"abc");
     // Length 16 + 3, one octet of padding; B and E.
     assert_eq!(octets, [0, 3, 0, 19, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, b'a', b'b', b'c', 0]);
@@ -87,7 +87,7 @@ fn data() {
 }
 
 #[test]
-fn init_and_init_ack() {
+fn an_init_and_its_ack_differ_in_their_type_alone() {
     let init = Box::new(Init {
         initiate_tag: 0x0102_0304,
         a_rwnd_bytes: 0x0001_0000,
@@ -109,7 +109,7 @@ fn init_and_init_ack() {
 }
 
 #[test]
-fn sack() {
+fn a_sack_lists_gaps_and_duplicates() {
     let sack = Sack::new(0x0102_0304, 0x0506_0708, &[(2, 3), (0x0102, 0x0103)], vec![0x0A0B_0C0D]);
     assert_eq!(
         chunk_octets(&Chunk::Sack(sack), &[]),
@@ -118,7 +118,7 @@ fn sack() {
 }
 
 #[test]
-fn control_chunks() {
+fn control_chunks_have_the_octets_of_their_parameters() {
     let info = || vec![Parameter { kind: Parameter::HEARTBEAT_INFO, value: vec![9, 8] }];
     assert_eq!(chunk_octets(&Chunk::Heartbeat(info()), &[]), [4, 0, 0, 10, 0, 1, 0, 6, 9, 8, 0, 0]);
     assert_eq!(chunk_octets(&Chunk::HeartbeatAck(info()), &[]), [5, 0, 0, 10, 0, 1, 0, 6, 9, 8, 0, 0]);
