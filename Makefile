@@ -117,6 +117,8 @@ lint: lint-rust lint-python
 lint-rust:
 	$(SAY) 'Checking: formats and lints of Rust'
 	cargo fmt --all --check
+	rustfmt --check $(wildcard crates/protocols/src/tcp/congestion/*.rs crates/protocols/src/tcp/congestion/bbr/mod.rs \
+		crates/protocols/src/tcp/detection/*.rs crates/protocols/src/tcp/recovery/*.rs)
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 
 lint-python: setup

@@ -2770,9 +2770,10 @@ class TcpTransport(Table):
             key turned off are left out. Left out: the defaults below.
         variant: Loss detection, recovery and congestion control together. Default: NewReno, the standard for a TCP
             without SACK (RFC 6582). Without it: "newreno".
-        congestion_control: The congestion control in place of the variant's: `reno` or `cubic`; `bbr` or `dctcp`
-            with `sack` or `cubic`; or a Python class (`FILE.py:CLASS`), by the command line or the API only. A
-            class needs `reno`, `newreno`, `sack` or `cubic`, and keeps its recovery. Left out: the variant's.
+        congestion_control: The congestion control in place of the variant's. With `sack` or `cubic`: `reno`, or
+            that of another variant that repairs by SACK, by its name. By the command line or the API only: a
+            Python class (`FILE.py:CLASS`), which needs `reno`, `newreno`, `sack` or `cubic` and keeps its
+            recovery. Left out: the variant's.
         mss: Maximum segment size. Left out: the path's smallest MTU less the IP and TCP headers (RFC 9293 section
             3.7.1).
         initial_window: The first congestion window, in segments. Left out: min(10 MSS, max(2 MSS, 14600 bytes))
@@ -2825,9 +2826,8 @@ class TcpTransport(Table):
             6582's `recover`), as other variants do. Only with `variant = "reno"`. Without it: true.
         limited_transmit: Whether the first duplicate acknowledgements send new data. Default: yes (RFC 3042).
             Tahoe is older and never does. Without it: true.
-        sack: Whether SACK is offered (RFC 2018). Left out: yes for `sack`, `cubic`, `bbr` and `dctcp`. Without it
-            `sack` and `cubic` recover as NewReno; `bbr` needs it. Other variants may send it and learn nothing
-            from it.
+        sack: Whether SACK is offered (RFC 2018). Left out: yes for variants that repair by it. Without it they
+            recover as NewReno; `bbr` needs it. Other variants may send it and learn nothing from it.
         max_sack_blocks: The most SACK blocks in a segment, 1 to 4. Left out: 4, or 3 beside timestamps (RFC 2018
             section 3).
         timestamps: The timestamps option (RFC 7323 section 3). Default chosen: off, so that a header has 20 bytes.

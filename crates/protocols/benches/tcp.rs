@@ -141,7 +141,7 @@ enum Path {
 
 /// A window of `segments` in flight: what of it arrives, in the order of arrival.
 fn in_flight(path: Path, segments: u32) -> Pair {
-    let mut pair = Pair::established(Variant::Sack, segments);
+    let mut pair = Pair::established(Variant::SACK, segments);
     pair.sender.write(u64::from(segments) * MSS);
     pair.send();
     assert_eq!(pair.flight.len(), segments as usize);

@@ -140,7 +140,7 @@ fn secs(s: f64) -> Time {
 
 /// A greedy BBR flow after so many seconds.
 fn greedy(path: Path, seed: u64, seconds: f64) -> Bottleneck {
-    let mut flow = Bottleneck::new(Variant::Bbr, path, seed);
+    let mut flow = Bottleneck::new(Variant::BBR, path, seed);
     flow.write_endless();
     flow.run(secs(seconds));
     flow
@@ -225,7 +225,7 @@ fn the_round_trip_is_probed_every_five_seconds() {
 /// A.11: an idle time has drained the queue.
 #[test]
 fn no_round_trip_is_probed_after_an_idle_time() {
-    let mut flow = Bottleneck::new(Variant::Bbr, PATH, 1);
+    let mut flow = Bottleneck::new(Variant::BBR, PATH, 1);
     flow.ends[0].write(2_000_000);
     flow.run(secs(9.0));
     assert!(flow.received() == 2_000_000 && flow.states.iter().all(|(_, state)| *state != "probe_rtt"));
@@ -239,7 +239,7 @@ fn no_round_trip_is_probed_after_an_idle_time() {
 /// A.7: an application that sends less than the window never shows how fast the path is.
 #[test]
 fn startup_goes_on_while_the_application_is_the_limit() {
-    let mut flow = Bottleneck::new(Variant::Bbr, PATH, 1);
+    let mut flow = Bottleneck::new(Variant::BBR, PATH, 1);
     for _ in 0..200 {
         flow.ends[0].write(1000);
         flow.drain();
@@ -266,9 +266,9 @@ fn a_product_below_a_segment_keeps_a_few_segments_in_flight() {
 #[test]
 fn random_losses_cost_little_where_newreno_keeps_a_quarter() {
     let lossy = Path { loss: 0.01, ..PATH };
-    let whole = share_of_rate(Variant::Bbr, PATH, 1);
-    let shares: Vec<f64> = (1..9).map(|seed| share_of_rate(Variant::Bbr, lossy, seed)).collect();
-    let newreno = share_of_rate(Variant::NewReno, lossy, 1);
+    let whole = share_of_rate(Variant::BBR, PATH, 1);
+    let shares: Vec<f64> = (1..9).map(|seed| share_of_rate(Variant::BBR, lossy, seed)).collect();
+    let newreno = share_of_rate(Variant::NEW_RENO, lossy, 1);
     assert!(whole > 0.96, "{whole}");
     assert!(shares.iter().all(|share| *share > 0.84), "{shares:?}");
     assert!((0.2..0.28).contains(&newreno), "{newreno}");

@@ -54,7 +54,7 @@ fn segments_per_round_trip(variant: Variant, loss: f64) -> f64 {
 fn the_square_root_law() {
     for loss in [0.002, 0.005, 0.01] {
         let law = (1.5f64 / loss).sqrt();
-        let measured = segments_per_round_trip(Variant::NewReno, loss);
+        let measured = segments_per_round_trip(Variant::NEW_RENO, loss);
         let ratio = measured / law;
         assert!(
             (0.9..1.1).contains(&ratio),
@@ -71,7 +71,7 @@ fn the_square_root_law() {
 fn the_square_root_law_of_vegas() {
     for loss in [0.002, 0.003, 0.005] {
         let law = (3.5f64 / loss).sqrt();
-        let measured = segments_per_round_trip(Variant::Vegas, loss);
+        let measured = segments_per_round_trip(Variant::VEGAS, loss);
         let ratio = measured / law;
         assert!(
             (0.9..1.1).contains(&ratio),
@@ -84,7 +84,7 @@ fn the_square_root_law_of_vegas() {
 /// segments on.
 fn slow_start(byte_counting_limit: u32, delayed_ack: Option<Span>, delayed_ack_count: u32) -> Vec<u64> {
     let config = Config {
-        variant: Variant::NewReno,
+        variant: Variant::NEW_RENO,
         mss_bytes: 1000,
         initial_window: InitialWindow::Segments(10),
         receive_window_bytes: 64 << 20,
@@ -127,7 +127,7 @@ fn slow_start_grows_by_a_half_or_doubles() {
 #[test]
 fn newreno_is_faster_than_reno_where_losses_meet_in_a_window() {
     let [reno, newreno] =
-        [Variant::Reno, Variant::NewReno].map(|variant| segments_per_round_trip(variant, 0.02));
+        [Variant::RENO, Variant::NEW_RENO].map(|variant| segments_per_round_trip(variant, 0.02));
     assert!(newreno > 1.02 * reno, "reno {reno}, newreno {newreno}");
 }
 
@@ -146,7 +146,7 @@ enum Losses {
 fn cubic_windows(rtt_ms: u64, one_of: u64, losses: Losses, start_segments: f64, periods: usize) -> Vec<f64> {
     let start = start_segments as u32;
     let config = Config {
-        variant: Variant::Cubic,
+        variant: Variant::CUBIC,
         mss_bytes: 1000,
         delayed_ack: None,
         receive_window_bytes: 64 << 20,
@@ -291,7 +291,7 @@ fn the_full_model_where_a_loss_takes_the_rest_of_its_round_trip() {
     // `roamsim.theory.tcp.pftk_send_rate(p, 0.1, 1.0)`, a tenth of it; worked by hand in
     // tests/validation/test_pftk.py.
     for (loss, model) in [(0.0005, 53.93), (0.001, 37.66), (0.002, 26.01)] {
-        let [reno, newreno, sack] = [Variant::Reno, Variant::NewReno, Variant::Sack]
+        let [reno, newreno, sack] = [Variant::RENO, Variant::NEW_RENO, Variant::SACK]
             .map(|variant| sent_per_round_trip_under_bursts(variant, loss));
         let ratio = sack / model;
         assert!(

@@ -185,7 +185,7 @@ fn values_arrive_in_base_units() {
     assert_eq!(link.loss[0].start.as_ns(), 5_000_000_000);
     assert_eq!(link.loss[0].model, LossModel::Bernoulli { probability: 0.01 });
     let Transport::Tcp(transport) = &*tcp.flows[0].transport else { panic!("TCP was written") };
-    assert_eq!(transport.variant, TcpVariant::NewReno);
+    assert_eq!(transport.variant, TcpVariant::NEW_RENO);
     assert_eq!((transport.mss_bytes, transport.delayed_ack), (Some(1000), false));
     // What was left out has the documented defaults: RFC 6298 and 6 MiB.
     assert_eq!(transport.max_rto.as_ns(), 60_000_000_000);

@@ -87,7 +87,7 @@ fn keys_that_the_file_leaves_out_can_be_set() {
         assert_eq!(ok(&[("scenario.name", name)]).general.name, name);
     }
     let Transport::Tcp(tcp) = &*scenario.flows[0].transport else { panic!("TCP was written") };
-    assert_eq!((tcp.variant, tcp.nagle, tcp.initial_window_segments), (TcpVariant::Reno, false, Some(4)));
+    assert_eq!((tcp.variant, tcp.nagle, tcp.initial_window_segments), (TcpVariant::RENO, false, Some(4)));
 }
 
 #[test]

@@ -1,12 +1,10 @@
-//! The settings of a connection, each default with its source, and the named variants.
-
-use std::fmt;
-use std::str::FromStr;
+//! The settings of a connection, each default with its source.
 
 use roamsim_engine::Span;
 
 use super::congestion::{self, CubicRules, VegasThresholds};
 use super::rtt::Bounds;
+use super::variant::Variant;
 use super::{detection, recovery};
 
 /// The MSS of a peer over IPv4 that announces none: 576 octets less 40 of headers (RFC 9293 3.7.1, MUST-15).
@@ -14,118 +12,6 @@ pub const DEFAULT_MSS_IPV4_BYTES: u32 = 536;
 
 /// The MSS of a peer over IPv6 that announces none: 1280 octets less 60 of headers (RFC 9293 3.7.1, MUST-15).
 pub const DEFAULT_MSS_IPV6_BYTES: u32 = 1220;
-
-/// The table of variants: from each row the name, its documentation, and the parts.
-macro_rules! variants {
-    ($($name:ident = $text:literal: $detection:ident, $recovery:ident, $congestion:ident, sack $sack:literal, $doc:literal;)*) => {
-        /// A named triple of loss detection, recovery and congestion control.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum Variant {
-            $(#[doc = $doc] $name,)*
-        }
-
-        impl Variant {
-            /// How many there are.
-            pub const COUNT: usize = [$(Variant::$name,)*].len();
-
-            /// Every variant, those that halve the window first.
-            pub const ALL: [Variant; Variant::COUNT] = [$(Variant::$name,)*];
-
-            /// Their names, in that order.
-            pub const NAMES: [&str; Variant::COUNT] = [$($text,)*];
-
-            /// The name as it stands in a scenario.
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $(Variant::$name => $text,)*
-                }
-            }
-
-            /// What it is, for users.
-            pub const fn describe(self) -> &'static str {
-                match self {
-                    $(Variant::$name => $doc,)*
-                }
-            }
-
-            /// Its parts.
-            const fn parts(self) -> (detection::Kind, recovery::Kind, congestion::Kind) {
-                match self {
-                    $(Variant::$name => (
-                        detection::Kind::$detection,
-                        recovery::Kind::$recovery,
-                        congestion::Kind::$congestion,
-                    ),)*
-                }
-            }
-
-            /// The name of its congestion control.
-            pub const fn congestion_control(self) -> &'static str {
-                self.parts().2.name()
-            }
-
-            /// Whether it offers selective acknowledgements on its SYN (RFC 2018 section 2).
-            pub const fn permits_sack(self) -> bool {
-                match self {
-                    $(Variant::$name => $sack,)*
-                }
-            }
-        }
-    };
-}
-
-variants! {
-    Tahoe = "tahoe": DuplicateAcks, Tahoe, Reno, sack false,
-        "Fast retransmit, then slow start from one segment (Jacobson 1988).";
-    Reno = "reno": DuplicateAcks, Reno, Reno, sack false,
-        "Fast retransmit and fast recovery that ends with the first new acknowledgement (RFC 5681).";
-    NewReno = "newreno": DuplicateAcks, NewReno, Reno, sack false,
-        "Recovery that ends when all data outstanding at its start is acknowledged (RFC 6582).";
-    Sack = "sack": DuplicateAcks, Sack, Reno, sack true,
-        "Recovery by selective acknowledgements (RFC 2018, RFC 6675), which it negotiates.";
-    Vegas = "vegas": Vegas, Vegas, Vegas, sack false,
-        "A window that follows the round-trip time, and fine-grained timers that retransmit on the first duplicate \
-         acknowledgement (Brakmo and Peterson 1995).";
-    Cubic = "cubic": DuplicateAcks, Sack, Cubic, sack true,
-        "The recovery of SACK with a window that grows as a cubic of time (RFC 9438).";
-    Bbr = "bbr": DuplicateAcks, Rack, Bbr, sack true,
-        "A rate and a window from a model of the path, with RACK and pacing (BBR version 3, draft-ietf-ccwg-bbr-06).";
-    Dctcp = "dctcp": DuplicateAcks, Sack, Dctcp, sack true,
-        "The recovery of SACK with a window that falls by the share of marked octets (DCTCP, RFC 8257). It needs `ecn`.";
-}
-
-impl fmt::Display for Variant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// The name is no variant's; the message lists those there are.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownVariant(pub String);
-
-impl fmt::Display for UnknownVariant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unknown TCP variant `{}`; there are", self.0)?;
-        for (i, variant) in Variant::ALL.iter().enumerate() {
-            write!(f, "{} `{variant}`", if i == 0 { "" } else { "," })?;
-        }
-        Ok(())
-    }
-}
-
-impl std::error::Error for UnknownVariant {}
-
-impl FromStr for Variant {
-    type Err = UnknownVariant;
-
-    fn from_str(name: &str) -> Result<Variant, UnknownVariant> {
-        Variant::ALL
-            .into_iter()
-            .find(|variant| variant.name() == name)
-            .ok_or_else(|| UnknownVariant(name.to_owned()))
-    }
-}
 
 /// The congestion window at the start of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -363,7 +249,7 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Config {
         Config {
-            variant: Variant::NewReno,
+            variant: Variant::NEW_RENO,
             law: None,
             mss_bytes: 1440,
             default_mss_bytes: DEFAULT_MSS_IPV6_BYTES,
@@ -430,7 +316,7 @@ impl Config {
 
     /// The congestion control.
     pub(super) fn congestion_control(&self) -> congestion::Kind {
-        match (&self.law, self.variant.parts().2) {
+        match (&self.law, self.variant.congestion()) {
             (Some(_), _) => congestion::Kind::Given,
             (None, congestion::Kind::Cubic) if self.cubic_rules == CubicRules::Linux => {
                 congestion::Kind::CubicLinux
@@ -441,7 +327,7 @@ impl Config {
 
     /// The recovery towards a peer that takes SACK if need be.
     pub(super) fn recovery(&self) -> recovery::Kind {
-        match self.variant.parts().1 {
+        match self.variant.recovery() {
             recovery::Kind::Sack if self.rack => recovery::Kind::Rack,
             kind => kind,
         }
@@ -500,7 +386,7 @@ impl Config {
 
     /// The loss detection.
     pub(super) fn detection(&self) -> detection::Kind {
-        self.variant.parts().0
+        self.variant.detection()
     }
 
     /// What the retransmission timer is told.
@@ -528,6 +414,11 @@ impl Config {
             abe: self.abe,
             law: self.law.clone(),
         }
+    }
+
+    /// What the detection is told.
+    pub(super) fn detection_settings(&self) -> detection::Settings {
+        detection::Settings { dup_ack_threshold: self.dup_ack_threshold, bounds: self.rtt_bounds() }
     }
 
     /// What the recovery is told.
@@ -562,18 +453,5 @@ mod tests {
         // 10 x 8960 = 89600; max(17920, 14600) = 17920.
         assert_eq!(InitialWindow::Rfc6928.bytes(8960), 17_920);
         assert_eq!(InitialWindow::Segments(2).bytes(1280), 2560);
-    }
-
-    #[test]
-    fn names_of_variants_are_read_back() {
-        for variant in Variant::ALL {
-            assert_eq!(variant.to_string().parse(), Ok(variant));
-        }
-        let error = "newrenoo".parse::<Variant>().unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "unknown TCP variant `newrenoo`; there are `tahoe`, `reno`, `newreno`, `sack`, `vegas`, `cubic`, `bbr`, \
-             `dctcp`"
-        );
     }
 }

@@ -34,13 +34,14 @@ mod send_buffer;
 mod sent;
 pub(crate) mod sequence;
 pub mod stats;
+mod variant;
 mod window_tuning;
 pub mod wire;
 
 pub use accurate_ecn::Codepoint;
 pub use config::{
     Config, DEFAULT_MSS_IPV4_BYTES, DEFAULT_MSS_IPV6_BYTES, DelayedAckRules, HystartRules, InitialWindow,
-    KeepAlive, NagleRules, RtoRules, Variant, WindowValidation,
+    KeepAlive, NagleRules, RtoRules, WindowValidation,
 };
 pub use congestion::{CubicRules, VegasThresholds};
 pub use connection::{Connection, Event, GivenUp, State};
@@ -48,3 +49,4 @@ pub use repeat::{Proof, Reason};
 pub use segment::{AccurateOption, Flags, Options, SackBlocks, Segment, Timestamps};
 pub use sent::{Lost, RateSample};
 pub use stats::Stats;
+pub use variant::{UnknownVariant, Variant};

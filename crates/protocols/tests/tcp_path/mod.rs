@@ -152,7 +152,7 @@ impl Pair {
     fn note_going_back(&mut self, i: usize) {
         let end = &mut self.ends[i];
         let stats = end.tcp.stats();
-        let tahoe = end.tcp.config().variant == Variant::Tahoe;
+        let tahoe = end.tcp.config().variant == Variant::TAHOE;
         let went_back = stats.timeouts + if tahoe { stats.fast_retransmits } else { 0 };
         if went_back != std::mem::replace(&mut end.went_back, went_back) {
             end.sent_end = 0;

@@ -261,6 +261,7 @@ mod tests {
     struct Idle(usize);
 
     impl CongestionControl for Idle {
+        const NAME: &str = "idle";
         const TAKES_SAMPLES: bool = true;
 
         fn new(_settings: &Settings) -> Idle {

@@ -74,6 +74,10 @@ struct Stage {
 }
 
 impl CongestionControl for Cubic {
+    const NAME: &str = "cubic";
+    const VARIANT: Option<&str> =
+        Some("The recovery of SACK with a window that grows as a cubic of time (RFC 9438).");
+
     fn new(settings: &Settings) -> Cubic {
         Cubic::with(settings.initial_ssthresh_bytes, settings.fast_convergence, settings.abe)
     }

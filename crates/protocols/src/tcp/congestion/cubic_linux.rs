@@ -76,6 +76,8 @@ struct Epoch {
 }
 
 impl CongestionControl for CubicLinux {
+    const NAME: &str = "cubic";
+
     fn new(settings: &Settings) -> CubicLinux {
         CubicLinux {
             cwnd_bytes: 1,

@@ -37,6 +37,10 @@ struct Marks {
 }
 
 impl CongestionControl for Dctcp {
+    const NAME: &str = "dctcp";
+    const VARIANT: Option<&str> = Some(
+        "The recovery of SACK with a window that falls by the share of marked octets (DCTCP, RFC 8257). It needs `ecn`.",
+    );
     const COUNTS_MARKS: bool = true;
 
     fn new(settings: &Settings) -> Dctcp {

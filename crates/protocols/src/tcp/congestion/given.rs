@@ -149,6 +149,8 @@ impl Given {
 }
 
 impl CongestionControl for Given {
+    const NAME: &str = "given";
+
     fn new(settings: &Settings) -> Given {
         Given {
             cwnd_bytes: 1,

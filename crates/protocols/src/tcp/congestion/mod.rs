@@ -1,30 +1,18 @@
 //! Congestion control: how the window grows with acknowledgements, what a loss makes of it, and how fast it
 //! is sent.
 //!
-//! A congestion control is a file here that implements [`CongestionControl`], and a row of the table below,
-//! from which its name, its documentation and its dispatch follow. Inflation of the window by duplicate ACKs
-//! belongs to [`super::recovery`].
+//! A congestion control is a file here that implements [`CongestionControl`], and a row of the table below.
+//! Its name, and what the variant of that name is, stand in its file. Inflation of the window by duplicate
+//! ACKs belongs to [`super::recovery`].
 
 mod ack_train;
-mod bbr;
-mod cubic;
 mod cubic_curve;
-mod cubic_linux;
-mod dctcp;
-mod given;
 mod hystart;
-mod reno;
-mod vegas;
 
 pub(super) use ack_train::AckTrain;
-pub use bbr::Bbr;
-pub use cubic::Cubic;
-pub use cubic_linux::CubicLinux;
-pub use dctcp::Dctcp;
-pub use given::{Given, Law, LawMaker, Occasion, Orders, Sample};
+pub use given::{Law, LawMaker, Occasion, Orders, Sample};
 pub(super) use hystart::HyStart;
-pub use reno::Reno;
-pub use vegas::{Vegas, VegasThresholds};
+pub use vegas::VegasThresholds;
 
 use roamsim_engine::{Span, Stream, Time};
 
@@ -156,6 +144,12 @@ pub struct Settings {
 /// A congestion control. It owns `cwnd` and `ssthresh`, and hears of everything that may move them, in
 /// recovery too.
 pub trait CongestionControl {
+    /// Its name.
+    const NAME: &'static str;
+
+    /// What the variant of its name is, for users, if it brings one ([`Variant`](super::Variant)).
+    const VARIANT: Option<&'static str> = None;
+
     /// Whether it works on samples of the rate of delivery. Then transmissions are kept and data is paced.
     const TAKES_SAMPLES: bool = false;
 
@@ -245,13 +239,18 @@ pub trait CongestionControl {
     }
 }
 
-/// The table: from each row a name, its documentation, and the arms of every hook.
+/// The table: from each row the module, a place in both enums, and the arms of every hook.
 macro_rules! congestion_controls {
-    ($($type:ident = $name:literal, $doc:literal;)*) => {
+    ($($file:ident::$type:ident,)*) => {
+        $(
+            mod $file;
+            pub use $file::$type;
+        )*
+
         /// The congestion controls by name.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Kind {
-            $(#[doc = $doc] $type,)*
+            $(#[doc = concat!("[`", stringify!($type), "`](struct@", stringify!($type), ").")] $type,)*
         }
 
         impl Kind {
@@ -261,14 +260,14 @@ macro_rules! congestion_controls {
             /// The name as it stands in a scenario.
             pub const fn name(self) -> &'static str {
                 match self {
-                    $(Kind::$type => $name,)*
+                    $(Kind::$type => $type::NAME,)*
                 }
             }
 
-            /// What it is, in a sentence.
-            pub const fn describe(self) -> &'static str {
+            /// What the variant of its name is, if it brings one.
+            pub(super) const fn variant(self) -> Option<&'static str> {
                 match self {
-                    $(Kind::$type => $doc,)*
+                    $(Kind::$type => $type::VARIANT,)*
                 }
             }
 
@@ -290,7 +289,7 @@ macro_rules! congestion_controls {
         /// The congestion control of a connection.
         #[derive(Clone, Debug)]
         pub enum Controller {
-            $(#[doc = $doc] $type($type),)*
+            $(#[doc = concat!("[`", stringify!($type), "`](struct@", stringify!($type), ").")] $type($type),)*
         }
 
         impl Controller {
@@ -439,12 +438,13 @@ macro_rules! congestion_controls {
     };
 }
 
+// `cargo fmt` does not see these modules; `make lint` names their files to rustfmt.
 congestion_controls! {
-    Reno = "reno", "Additive increase, halving (RFC 5681).";
-    Vegas = "vegas", "A window that follows the round-trip time (Brakmo and Peterson 1995).";
-    Cubic = "cubic", "A cubic of the time since the last reduction (RFC 9438).";
-    CubicLinux = "cubic", "The cubic of Linux, in whole segments.";
-    Bbr = "bbr", "A model of rate and round trip of the path (draft-ietf-ccwg-bbr-06, version 3).";
-    Dctcp = "dctcp", "Additive increase, and a decrease by the share of marked octets (RFC 8257).";
-    Given = "given", "A law of another crate, by the trait [`Law`].";
+    reno::Reno,
+    vegas::Vegas,
+    cubic::Cubic,
+    cubic_linux::CubicLinux,
+    bbr::Bbr,
+    dctcp::Dctcp,
+    given::Given,
 }

@@ -30,6 +30,8 @@ pub struct Reno {
 }
 
 impl CongestionControl for Reno {
+    const NAME: &str = "reno";
+
     fn new(settings: &Settings) -> Reno {
         Reno::with(settings.initial_ssthresh_bytes, settings.abe)
     }

@@ -65,6 +65,12 @@ pub struct Vegas {
 }
 
 impl CongestionControl for Vegas {
+    const NAME: &str = "vegas";
+    const VARIANT: Option<&str> = Some(
+        "A window that follows the round-trip time, and fine-grained timers that retransmit on the first duplicate \
+         acknowledgement (Brakmo and Peterson 1995).",
+    );
+
     fn new(settings: &Settings) -> Vegas {
         Vegas::with(settings.vegas, settings.initial_ssthresh_bytes)
     }

@@ -103,7 +103,7 @@ impl Sender {
             repeats_for: Reason::default(),
             goes_back_for: Reason::default(),
             rtt: RttEstimator::new(&config.rtt_bounds()),
-            detection: Detection::new(config.detection(), config.dup_ack_threshold, config.rtt_bounds()),
+            detection: Detection::new(config.detection(), &config.detection_settings()),
             recovery: Recovery::new(config.recovery(), &config.recovery_settings()),
             extras: Extras::new(config),
             congestion: Controller::new(config.congestion_control(), &config.congestion_settings()),

@@ -1,5 +1,7 @@
 //! A number of duplicate ACKs in a row tells of a loss (RFC 5681 3.2, step 2).
 
+use super::{LossDetection, Settings};
+
 /// Counts duplicate ACKs since the last ACK for new data.
 #[derive(Clone, Copy, Debug)]
 pub struct DuplicateAcks {
@@ -16,7 +18,7 @@ impl DuplicateAcks {
     /// True at the threshold, and only there: what recovery refuses once it refuses until new data is
     /// acknowledged.
     #[inline]
-    pub(super) fn on_duplicate(&mut self) -> bool {
+    pub(super) fn add(&mut self) -> bool {
         self.count = self.count.saturating_add(1);
         self.count == self.threshold
     }
@@ -37,6 +39,24 @@ impl DuplicateAcks {
     }
 }
 
+impl LossDetection for DuplicateAcks {
+    const NAME: &str = "duplicate-acks";
+
+    fn new(settings: &Settings) -> DuplicateAcks {
+        DuplicateAcks::new(settings.dup_ack_threshold)
+    }
+
+    #[inline]
+    fn counter(&self) -> &DuplicateAcks {
+        self
+    }
+
+    #[inline]
+    fn counter_mut(&mut self) -> &mut DuplicateAcks {
+        self
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -44,17 +64,17 @@ mod tests {
     #[test]
     fn tells_once_at_the_threshold() {
         let mut part = DuplicateAcks::new(3);
-        let told: Vec<bool> = (0..5).map(|_| part.on_duplicate()).collect();
+        let told: Vec<bool> = (0..5).map(|_| part.add()).collect();
         assert_eq!(told, [false, false, true, false, false]);
         part.clear();
-        assert!(!part.on_duplicate());
+        assert!(!part.add());
         assert_eq!(part.limited_transmit_segments(), 1);
     }
 
     #[test]
     fn a_threshold_of_one_leaves_nothing_to_limited_transmit() {
         let mut part = DuplicateAcks::new(1);
-        assert!(part.on_duplicate());
+        assert!(part.add());
         assert_eq!(part.limited_transmit_segments(), 0);
     }
 }

@@ -21,8 +21,8 @@ use std::collections::VecDeque;
 
 use roamsim_engine::Time;
 
-use super::{DuplicateAcks, Heard};
-use crate::tcp::rtt::{BoundedEstimator, Bounds};
+use super::{DuplicateAcks, Heard, LossDetection, Settings};
+use crate::tcp::rtt::BoundedEstimator;
 
 /// New ACKs after a retransmission at which the first segment in flight is looked at.
 const CHECKS_AFTER_RETRANSMISSION: u8 = 2;
@@ -52,12 +52,22 @@ pub struct Vegas {
 }
 
 impl Vegas {
-    /// Fine-grained timers beside the count of duplicate ACKs.
-    pub(in crate::tcp) fn new(duplicates: DuplicateAcks, bounds: Bounds) -> Vegas {
+    /// Whether the segment at `snd_una` was sent longer ago than the timeout.
+    #[inline]
+    fn is_overdue(&self, now: Time) -> bool {
+        let measured = self.timer.srtt().is_some();
+        self.sent.front().is_some_and(|first| measured && now.since(first.at) > self.timer.rto())
+    }
+}
+
+impl LossDetection for Vegas {
+    const NAME: &str = "vegas";
+
+    fn new(settings: &Settings) -> Vegas {
         Vegas {
-            duplicates,
+            duplicates: DuplicateAcks::new(settings.dup_ack_threshold),
             sent: VecDeque::new(),
-            timer: BoundedEstimator::fine_grained(bounds),
+            timer: BoundedEstimator::fine_grained(settings.bounds),
             checks: 0,
             reduced_at: None,
         }
@@ -65,7 +75,7 @@ impl Vegas {
 
     /// Octets from `start` to `end` are sent, behind everything in flight or again from `snd_una` on.
     #[inline]
-    pub(super) fn on_sent(&mut self, start: u64, end: u64, now: Time, repeated: bool) {
+    fn on_sent(&mut self, start: u64, end: u64, now: Time, repeated: bool) {
         let segment = Sent { end, at: now, repeated };
         match self.sent.back() {
             Some(last) if start < last.end => {
@@ -79,19 +89,17 @@ impl Vegas {
     }
 
     #[inline]
-    pub(super) fn on_duplicate(&mut self, now: Time) -> bool {
-        self.duplicates.on_duplicate() || self.is_overdue(now)
-    }
-
-    /// Whether the segment at `snd_una` was sent longer ago than the timeout.
-    #[inline]
-    pub(super) fn is_overdue(&self, now: Time) -> bool {
-        let measured = self.timer.srtt().is_some();
-        self.sent.front().is_some_and(|first| measured && now.since(first.at) > self.timer.rto())
+    fn on_duplicate(&mut self, now: Time) -> bool {
+        self.duplicates.add() || self.is_overdue(now)
     }
 
     #[inline]
-    pub(super) fn on_new_ack(&mut self, snd_una: u64, now: Time) -> Heard {
+    fn is_lost_again(&self, now: Time) -> bool {
+        self.is_overdue(now)
+    }
+
+    #[inline]
+    fn on_new_ack(&mut self, snd_una: u64, now: Time) -> Heard {
         self.duplicates.clear();
         let (mut last, mut repeated) = (None, false);
         while let Some(&first) = self.sent.front().filter(|first| first.end <= snd_una) {
@@ -110,7 +118,7 @@ impl Vegas {
 
     /// The segment at `snd_una` is about to be retransmitted. True when its loss tells of congestion at the
     /// present window: when it was sent since the last reduction.
-    pub(super) fn on_repair(&mut self, now: Time) -> bool {
+    fn on_repair(&mut self, now: Time) -> bool {
         self.checks = CHECKS_AFTER_RETRANSMISSION;
         let Some(first) = self.sent.front() else { return true };
         if first.repeated {
@@ -124,7 +132,7 @@ impl Vegas {
     }
 
     /// Everything in flight is taken as lost.
-    pub(super) fn on_timeout(&mut self, now: Time) {
+    fn on_timeout(&mut self, now: Time) {
         self.duplicates.clear();
         self.sent.clear();
         self.checks = 0;
@@ -132,14 +140,20 @@ impl Vegas {
     }
 
     #[inline]
-    pub(super) fn duplicates(&self) -> &DuplicateAcks {
+    fn counter(&self) -> &DuplicateAcks {
         &self.duplicates
+    }
+
+    #[inline]
+    fn counter_mut(&mut self) -> &mut DuplicateAcks {
+        &mut self.duplicates
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tcp::rtt::Bounds;
     use roamsim_engine::Span;
 
     fn ms(ms: u64) -> Time {
@@ -152,7 +166,7 @@ mod tests {
         let tick = Span::from_ms(1);
         let bounds =
             Bounds { initial: second, min_rto: second, min_margin: tick, max_rto: minute, granularity: tick };
-        let mut part = Vegas::new(DuplicateAcks::new(3), bounds);
+        let mut part = Vegas::new(&Settings { dup_ack_threshold: 3, bounds });
         for i in 0..10 {
             part.on_sent(1 + 1000 * i, 1001 + 1000 * i, ms(i), false);
         }

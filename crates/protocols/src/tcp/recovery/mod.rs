@@ -3,24 +3,13 @@
 //! A recovery learns of data that is sent, acknowledged or timed out. It says what to retransmit next, how
 //! many octets may be outstanding, and which window remains at its end. After a timeout every recovery here
 //! stops: the connection returns to `snd_una` and retransmits in slow start (go-back-N). A recovery is a
-//! file here that implements [`LossRecovery`], and a row of the table below.
+//! file here that implements [`LossRecovery`], and a row of the table below. Its name, and what the variant
+//! of that name is, stand in its file.
 
-mod newreno;
 mod prr;
-mod rack;
-mod reno;
-mod sack;
-mod tahoe;
-mod vegas;
 
-pub use newreno::NewReno;
 pub(super) use prr::Prr;
-pub use rack::Rack;
 pub(super) use rack::{Frto, Probe, Repair, Undo};
-pub use reno::Reno;
-pub use sack::Sack;
-pub use tahoe::Tahoe;
-pub use vegas::Vegas;
 
 use super::repeat::Reason;
 
@@ -105,6 +94,12 @@ pub struct Settings {
 
 /// A recovery. What a hook leaves out is what most of them do.
 pub trait LossRecovery {
+    /// Its name.
+    const NAME: &'static str;
+
+    /// What the variant of its name is, for users, if it brings one ([`Variant`](super::Variant)).
+    const VARIANT: Option<&'static str> = None;
+
     /// Whether it learns from SACK blocks, and tells duplicate ACKs by them.
     const TAKES_BLOCKS: bool = false;
 
@@ -210,26 +205,60 @@ pub trait LossRecovery {
     fn on_sent_anew(&mut self, _end: u64) {}
 }
 
-/// The table: from each row the arms of every hook. A large part is boxed, so that connections without it
-/// stay small.
+/// The table: from each row the module, a place in both enums, and the arms of every hook. A large part is
+/// boxed, so that connections without it stay small.
 macro_rules! recoveries {
-    ($($name:ident($type:ty) = $new:expr, $doc:literal;)*) => {
+    ($($file:ident::$name:ident $(in $box:ident)?,)*) => {
+        $(
+            mod $file;
+            pub use $file::$name;
+        )*
+
         /// The recoveries by name.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Kind {
-            $(#[doc = $doc] $name,)*
+            $(#[doc = concat!("[`", stringify!($name), "`](struct@", stringify!($name), ").")] $name,)*
+        }
+
+        impl Kind {
+            /// Each of them, in the order of the table.
+            pub const ALL: &[Kind] = &[$(Kind::$name,)*];
+
+            /// Its name.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Kind::$name => $name::NAME,)*
+                }
+            }
+
+            /// What the variant of its name is, if it brings one.
+            pub(super) const fn variant(self) -> Option<&'static str> {
+                match self {
+                    $(Kind::$name => $name::VARIANT,)*
+                }
+            }
+
+            /// Whether it learns from SACK blocks.
+            pub(super) const fn takes_blocks(self) -> bool {
+                match self {
+                    $(Kind::$name => $name::TAKES_BLOCKS,)*
+                }
+            }
         }
 
         /// The recovery of a connection.
         #[derive(Clone, Debug)]
         pub enum Recovery {
-            $(#[doc = $doc] $name($type),)*
+            $(
+                #[doc = concat!("[`", stringify!($name), "`](struct@", stringify!($name), ").")]
+                $name(stored!($name $($box)?)),
+            )*
         }
 
         impl Recovery {
             pub(super) fn new(kind: Kind, settings: &Settings) -> Recovery {
                 match kind {
-                    $(Kind::$name => Recovery::$name($new(settings)),)*
+                    $(Kind::$name => Recovery::$name($name::new(settings).into()),)*
                 }
             }
 
@@ -390,15 +419,18 @@ impl Recovery {
     }
 }
 
-recoveries! {
-    Tahoe(Tahoe) = Tahoe::new, "Going back and slow start: no repair beside the regular order of sending.";
-    Reno(Reno) = Reno::new, "Fast recovery of RFC 5681.";
-    NewReno(NewReno) = NewReno::new, "Fast recovery of RFC 6582.";
-    Sack(Box<Sack>) = boxed, "Recovery over selective acknowledgements of RFC 6675.";
-    Rack(Box<Rack>) = boxed, "Recovery over the transmissions that RACK-TLP marks (RFC 8985).";
-    Vegas(Vegas) = Vegas::new, "Fast recovery as Reno's, that may begin at any ACK.";
+/// How the connection holds a part.
+macro_rules! stored {
+    ($type:ident) => { $type };
+    ($type:ident $box:ident) => { $box<$type> };
 }
 
-fn boxed<Part: LossRecovery>(settings: &Settings) -> Box<Part> {
-    Box::new(Part::new(settings))
+// `cargo fmt` does not see these modules; `make lint` names their files to rustfmt.
+recoveries! {
+    tahoe::Tahoe,
+    reno::Reno,
+    newreno::NewReno,
+    sack::Sack in Box,
+    rack::Rack in Box,
+    vegas::Vegas,
 }

@@ -25,6 +25,10 @@ pub struct NewReno {
 }
 
 impl LossRecovery for NewReno {
+    const NAME: &str = "newreno";
+    const VARIANT: Option<&str> =
+        Some("Recovery that ends when all data outstanding at its start is acknowledged (RFC 6582).");
+
     fn new(_settings: &Settings) -> NewReno {
         NewReno::default()
     }

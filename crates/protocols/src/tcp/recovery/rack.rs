@@ -99,6 +99,7 @@ impl Undo {
 }
 
 impl LossRecovery for Rack {
+    const NAME: &str = "rack";
     const TAKES_BLOCKS: bool = true;
 
     fn new(settings: &Settings) -> Rack {

@@ -26,6 +26,10 @@ pub struct Reno {
 }
 
 impl LossRecovery for Reno {
+    const NAME: &str = "reno";
+    const VARIANT: Option<&str> =
+        Some("Fast retransmit and fast recovery that ends with the first new acknowledgement (RFC 5681).");
+
     fn new(settings: &Settings) -> Reno {
         Reno::with(settings.successive_fast_retransmits)
     }

@@ -45,6 +45,9 @@ struct Reduction {
 }
 
 impl LossRecovery for Sack {
+    const NAME: &str = "sack";
+    const VARIANT: Option<&str> =
+        Some("Recovery by selective acknowledgements (RFC 2018, RFC 6675), which it negotiates.");
     const TAKES_BLOCKS: bool = true;
 
     fn new(settings: &Settings) -> Sack {

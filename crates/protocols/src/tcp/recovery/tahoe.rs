@@ -22,6 +22,9 @@ pub struct Tahoe {
 }
 
 impl LossRecovery for Tahoe {
+    const NAME: &str = "tahoe";
+    const VARIANT: Option<&str> = Some("Fast retransmit, then slow start from one segment (Jacobson 1988).");
+
     fn new(_settings: &Settings) -> Tahoe {
         Tahoe::default()
     }

@@ -24,6 +24,8 @@ pub struct Vegas {
 }
 
 impl LossRecovery for Vegas {
+    const NAME: &str = "vegas";
+
     fn new(_settings: &Settings) -> Vegas {
         Vegas::default()
     }

@@ -201,7 +201,7 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
             help,
         );
     }
-    if !tcp.successive_fast_retransmits && tcp.variant != TcpVariant::Reno {
+    if !tcp.successive_fast_retransmits && tcp.variant != TcpVariant::RENO {
         report.add(
             &join(at, ["successive_fast_retransmits"]),
             "`successive_fast_retransmits = false` is a rule for Reno, and this is not `variant = \"reno\"`",
@@ -209,7 +209,7 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         );
     }
     let limited_transmit = join(at, ["limited_transmit"]);
-    if tcp.variant == TcpVariant::Tahoe
+    if tcp.variant == TcpVariant::TAHOE
         && tcp.limited_transmit
         && tcp.stack.is_none()
         && report.is_set(&limited_transmit)
@@ -229,30 +229,30 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         let help = "write ecn = true as well, or leave it out";
         report.add(&join(at, ["abe"]), "without ECN there are no marks that reduce the window", help);
     }
-    if tcp.variant == TcpVariant::Dctcp && !tcp.ecn {
+    if tcp.variant == TcpVariant::DCTCP && !tcp.ecn {
         let help = "write ecn = true as well, and a queue that marks, such as `dualpi2`";
         report.add(&join(at, ["variant"]), "`dctcp` reduces its window by marks, and ECN is off", help);
     }
-    if tcp.l4s && tcp.variant != TcpVariant::Dctcp {
+    if tcp.l4s && tcp.variant != TcpVariant::DCTCP {
         let message = format!(
             "`l4s` promises a window that falls by the share of marks (RFC 9331 section 4.3); that of `{}` does not",
             tcp.variant
         );
         report.add(&join(at, ["l4s"]), message, "write variant = \"dctcp\", or leave it out");
     }
-    if tcp.abe && tcp.variant == TcpVariant::Dctcp {
+    if tcp.abe && tcp.variant == TcpVariant::DCTCP {
         let help = "leave it out";
         report.add(&join(at, ["abe"]), "`abe` has no effect with `dctcp`: the share of marks decides", help);
     }
-    if tcp.abe && tcp.variant == TcpVariant::Vegas {
+    if tcp.abe && tcp.variant == TcpVariant::VEGAS {
         let help = "leave it out, or choose another variant";
         report.add(&join(at, ["abe"]), "`abe` has no effect with `vegas`, which shrinks by a quarter", help);
     }
-    if tcp.cubic_rules != Tcp::default().cubic_rules && tcp.variant != TcpVariant::Cubic {
+    if tcp.cubic_rules != Tcp::default().cubic_rules && tcp.variant != TcpVariant::CUBIC {
         let message = format!("`cubic_rules` has no effect with {}", variant_text(tcp));
         report.add(&join(at, ["cubic_rules"]), message, "leave it out, or write variant = \"cubic\"");
     }
-    if !tcp.fast_convergence && tcp.variant != TcpVariant::Cubic {
+    if !tcp.fast_convergence && tcp.variant != TcpVariant::CUBIC {
         let message = format!("`fast_convergence = false` has no effect with {}", variant_text(tcp));
         let help = "leave it out, or write variant = \"cubic\"";
         report.add(&join(at, ["fast_convergence"]), message, help);
@@ -368,7 +368,7 @@ fn window_step_bytes(most_bytes: u64) -> u64 {
 fn check_parts(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
     let learns = tcp.variant.permits_sack() && tcp.sack != Some(false);
     for (key, set) in [("rack", tcp.rack), ("prr", tcp.prr)] {
-        if set && !learns && tcp.variant != TcpVariant::Bbr {
+        if set && !learns && tcp.variant != TcpVariant::BBR {
             let message = match tcp.sack {
                 Some(false) => format!("`{key}` needs SACK, which `sack = false` turns off"),
                 _ => format!("`{key}` needs SACK, which {} does without", variant_text(tcp)),
@@ -381,7 +381,7 @@ fn check_parts(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         }
     }
     for (key, set) in [("tail_loss_probe", tcp.tail_loss_probe), ("frto", tcp.frto), ("undo", tcp.undo)] {
-        if set && !tcp.rack && tcp.variant != TcpVariant::Bbr {
+        if set && !tcp.rack && tcp.variant != TcpVariant::BBR {
             let message = format!("`{key}` needs the records of `rack`");
             report.add(&join(at, [key]), message, "write rack = true beside it, or leave it out");
         }
@@ -390,7 +390,7 @@ fn check_parts(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         let message = "without `hystart` its rules have no effect";
         report.add(&join(at, ["hystart_rules"]), message, "write hystart = true beside it, or leave it out");
     }
-    if tcp.hystart && tcp.variant == TcpVariant::Vegas {
+    if tcp.hystart && tcp.variant == TcpVariant::VEGAS {
         let help = "leave it out, or choose another variant";
         report.add(&join(at, ["hystart"]), "`vegas` leaves slow start by a rule of its own", help);
     }
@@ -398,7 +398,7 @@ fn check_parts(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
 
 /// What BBR does in another way, or not at all.
 fn check_bbr(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
-    if tcp.variant != TcpVariant::Bbr {
+    if tcp.variant != TcpVariant::BBR {
         return;
     }
     for (key, set, message, help) in [
@@ -439,7 +439,7 @@ fn variant_text(tcp: &Tcp) -> String {
 fn check_vegas(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
     let Some(vegas) = tcp.vegas else { return };
     let at = join(at, ["vegas"]);
-    if tcp.variant != TcpVariant::Vegas {
+    if tcp.variant != TcpVariant::VEGAS {
         let help = "leave it out, or write variant = \"vegas\"";
         return report.add(&at, format!("`vegas` has no effect with {}", variant_text(tcp)), help);
     }

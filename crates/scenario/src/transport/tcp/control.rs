@@ -2,21 +2,24 @@
 //!
 //! A built-in one chooses the variant that has it. A class is named as [`digested`] says.
 
-use roamsim_protocols::tcp::congestion::Kind;
-
 use super::model::{Tcp, TcpVariant};
 use crate::digested;
 use crate::report::{Report, Step, join};
 use crate::suggest::nearest;
 use crate::tree::{Node, Tree};
 
-/// The built-in ones, and the variant that has each in place of another.
-const BUILT_IN: [(Kind, &[(TcpVariant, TcpVariant)]); 4] = [
-    (Kind::Reno, &[(TcpVariant::Cubic, TcpVariant::Sack)]),
-    (Kind::Cubic, &[(TcpVariant::Sack, TcpVariant::Cubic)]),
-    (Kind::Bbr, &[(TcpVariant::Sack, TcpVariant::Bbr), (TcpVariant::Cubic, TcpVariant::Bbr)]),
-    (Kind::Dctcp, &[(TcpVariant::Sack, TcpVariant::Dctcp), (TcpVariant::Cubic, TcpVariant::Dctcp)]),
-];
+/// The variants whose window a built-in one may replace.
+const REPLACEABLE: [TcpVariant; 2] = [TcpVariant::SACK, TcpVariant::CUBIC];
+
+/// The built-in ones: those of the variants that repair by SACK.
+fn built_in() -> impl Iterator<Item = TcpVariant> {
+    TcpVariant::ALL.into_iter().filter(|variant| variant.permits_sack())
+}
+
+/// The variant that has this built-in one.
+fn variant_with(control: &str) -> Option<TcpVariant> {
+    built_in().find(|variant| variant.congestion_control() == control)
+}
 
 /// Chooses the variants that have the built-in ones that transports name.
 pub(crate) fn apply(tree: &mut Tree) {
@@ -30,10 +33,10 @@ pub(crate) fn apply(tree: &mut Tree) {
         .filter_map(|transport| {
             let table = transport.table()?;
             let named = table.get("congestion_control")?.text()?;
-            let (_, places) = BUILT_IN.iter().find(|(kind, _)| kind.name() == named)?;
+            let chosen = variant_with(named)?;
             let variant = table.get("variant")?;
-            let (_, chosen) = places.iter().find(|(from, _)| Some(from.name()) == variant.text())?;
-            Some((variant.number(), chosen.name()))
+            let from = REPLACEABLE.iter().find(|from| Some(from.name()) == variant.text())?;
+            (*from != chosen).then(|| (variant.number(), chosen.name()))
         })
         .collect();
     for (variant, chosen) in transports {
@@ -67,22 +70,21 @@ pub(super) fn check(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         );
         return report.add(&steps, message, help);
     }
-    if TcpVariant::NAMES.contains(&named.as_str()) && BUILT_IN.iter().all(|(kind, _)| kind.name() != named) {
+    if TcpVariant::NAMES.contains(&named.as_str()) && variant_with(named).is_none() {
         let message = format!("`{named}` is a variant, with a repair of losses of its own");
         return report.add(&steps, message, format!("write variant = \"{named}\" instead"));
     }
-    if BUILT_IN.iter().all(|(kind, _)| kind.name() != named) {
-        let names = || BUILT_IN.iter().map(|(kind, _)| kind.name());
+    if variant_with(named).is_none() {
+        let names = || built_in().map(TcpVariant::congestion_control);
         let meant =
             nearest(named, names()).map(|meant| format!("did you mean `{meant}`? ")).unwrap_or_default();
-        let help = format!(
-            "{meant}There are `reno`, `cubic`, `bbr`, `dctcp`, and classes in Python by FILE.py:CLASS"
-        );
+        let list: String = names().map(|name| format!("`{name}`, ")).collect();
+        let help = format!("{meant}There are {list}and classes in Python by FILE.py:CLASS");
         return report.add(&steps, format!("there is no congestion control `{named}`"), help);
     }
     if tcp.variant.congestion_control() != named {
         let message = format!("`{named}` does not go with variant = \"{}\"", tcp.variant);
-        let repair = if named == Kind::Reno.name() { "cubic" } else { "sack" };
+        let repair = if named == TcpVariant::RENO.congestion_control() { "cubic" } else { "sack" };
         let help = format!("write variant = \"{repair}\": `{named}` takes the place of its window");
         report.add(&steps, message, help);
     }
@@ -90,7 +92,7 @@ pub(super) fn check(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
 
 /// What has no effect on a class, and the variants whose repair does without their own window.
 fn check_class(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
-    let fits = [TcpVariant::Reno, TcpVariant::NewReno, TcpVariant::Sack, TcpVariant::Cubic];
+    let fits = [TcpVariant::RENO, TcpVariant::NEW_RENO, TcpVariant::SACK, TcpVariant::CUBIC];
     if !fits.contains(&tcp.variant) {
         let message = format!("a class in Python does not go with variant = \"{}\"", tcp.variant);
         let help = "choose the repair of losses by variant = \"sack\", \"newreno\" or \"reno\"";

@@ -23,9 +23,10 @@ pub struct Tcp {
     #[serde(with = "variant_name")]
     #[schemars(with = "VariantNames")]
     pub variant: TcpVariant,
-    /// The congestion control in place of the variant's: `reno` or `cubic`; `bbr` or `dctcp` with `sack` or
-    /// `cubic`; or a Python class (`FILE.py:CLASS`), by the command line or the API only. A class needs
-    /// `reno`, `newreno`, `sack` or `cubic`, and keeps its recovery. Left out: the variant's.
+    /// The congestion control in place of the variant's. With `sack` or `cubic`: `reno`, or that of another
+    /// variant that repairs by SACK, by its name. By the command line or the API only: a Python class
+    /// (`FILE.py:CLASS`), which needs `reno`, `newreno`, `sack` or `cubic` and keeps its recovery. Left out:
+    /// the variant's.
     pub congestion_control: Option<String>,
     /// Maximum segment size. Left out: the path's smallest MTU less the IP and TCP headers (RFC 9293 section
     /// 3.7.1).
@@ -118,9 +119,8 @@ pub struct Tcp {
     /// Whether the first duplicate acknowledgements send new data. Default: yes (RFC 3042). Tahoe is older
     /// and never does.
     pub limited_transmit: bool,
-    /// Whether SACK is offered (RFC 2018). Left out: yes for `sack`, `cubic`, `bbr` and `dctcp`. Without it
-    /// `sack` and `cubic` recover as NewReno; `bbr` needs it. Other variants may send it and learn nothing
-    /// from it.
+    /// Whether SACK is offered (RFC 2018). Left out: yes for variants that repair by it. Without it they
+    /// recover as NewReno; `bbr` needs it. Other variants may send it and learn nothing from it.
     pub sack: Option<bool>,
     /// The most SACK blocks in a segment, 1 to 4. Left out: 4, or 3 beside timestamps (RFC 2018 section 3).
     pub max_sack_blocks: Option<u32>,
@@ -251,7 +251,7 @@ impl Default for Tcp {
         let machine = tcp::Config::default();
         Tcp {
             stack: None,
-            variant: TcpVariant::NewReno,
+            variant: TcpVariant::NEW_RENO,
             congestion_control: None,
             mss_bytes: None,
             initial_window_segments: None,

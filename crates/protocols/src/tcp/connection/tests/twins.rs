@@ -8,12 +8,12 @@ use roamsim_engine::{Span, Stream, Time};
 
 use crate::machine::{Context, Machine};
 use crate::tcp::config::{
-    Config, DelayedAckRules, HystartRules, InitialWindow, KeepAlive, NagleRules, RtoRules, Variant,
-    WindowValidation,
+    Config, DelayedAckRules, HystartRules, InitialWindow, KeepAlive, NagleRules, RtoRules, WindowValidation,
 };
 use crate::tcp::congestion::CubicRules;
 use crate::tcp::connection::{Connection, State, Steady};
 use crate::tcp::segment::{Flags, Segment};
+use crate::tcp::variant::Variant;
 
 /// One end, twice.
 struct Twins {
@@ -338,7 +338,7 @@ fn data_up_to_a_fin_that_came_first_goes_the_long_way() {
 fn nearly_every_segment_goes_the_short_way() {
     let path = Path { lost: 0, doubled: 0, marked: 0, disturbed: 0, jitter: Span::ZERO };
     for variant in Variant::ALL {
-        let timestamps = variant == Variant::Cubic;
+        let timestamps = variant == Variant::CUBIC;
         let config = Config { variant, delayed_ack: None, timestamps, ..Config::default() };
         let ends = run(1, [config.clone(), config], &path, 2000, false);
         for end in &ends {

@@ -91,7 +91,7 @@ fn is_ruled_out(stack: &str, key: &str, own: Table<'_>) -> bool {
     let variant = text("variant");
     let has_bbr = has_control(own, "bbr");
     let has_cubic = matches!(variant, "" | "cubic") && matches!(text("congestion_control"), "" | "cubic");
-    let without_sack = is_off("sack") || matches!(variant, "tahoe" | "reno" | "newreno" | "vegas");
+    let without_sack = is_off("sack") || variant.parse().is_ok_and(|named: Variant| !named.permits_sack());
     // Linux has HyStart in CUBIC alone (net/ipv4/tcp_cubic.c).
     let without_hystart = variant == "vegas" || has_bbr || stack == "linux" && !has_cubic;
     match key {

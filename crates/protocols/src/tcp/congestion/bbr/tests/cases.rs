@@ -103,7 +103,7 @@ impl Path {
     /// The same; BBR draws from this seed.
     fn with_seed(queue_bytes: u64, seed: u64) -> Path {
         let config = Arc::new(Config {
-            variant: Variant::Bbr,
+            variant: Variant::BBR,
             mss_bytes: MSS as u32,
             min_rto: Span::from_ms(200),
             delayed_ack: None,
