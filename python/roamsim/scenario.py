@@ -86,6 +86,8 @@ __all__ = [
     "ErrorUnit",
     "Errors",
     "EventRate",
+    "ExchangeMessage",
+    "ExchangeTimers",
     "ExponentialSizeDistribution",
     "ExponentialTimeDistribution",
     "FilmName",
@@ -3451,6 +3453,7 @@ class Signalling(Table):
         interval: Time between two messages, from `start` until `stop`. Not for `link_events`.
         processing_time: The responder's time from a request to its response. Default: none. Without it: "0s".
         acknowledgement: MIH acknowledgement of every message. Left out: none, and no retransmissions.
+        messages: With `kind = "request"`: the request or the response, if it is acknowledged by timers of its own.
         lifetime: How long both ends keep a transaction. Left out: until its ID is used again.
         rate_limit: A token bucket at each of the two MIHFs, for this signalling. Left out: no limit.
         events: For `link_events`: the events to which the MIH user at `to` subscribes. Left out: `link_up`,
@@ -3478,6 +3481,7 @@ class Signalling(Table):
     interval: TimeDistribution | None = None
     processing_time: TimeDistribution | None = None
     acknowledgement: Acknowledgement | None = None
+    messages: Sequence[ExchangeTimers] | None = None
     lifetime: Duration | None = None
     rate_limit: RateLimit | None = None
     events: Sequence[SubscribedEvent] | None = None
@@ -3508,6 +3512,21 @@ class Acknowledgement(Table):
     retransmissions: int | None = None
     mode: AcknowledgementMode | None = None
     validity: Validity | None = None
+
+
+@dataclass(kw_only=True, slots=True, repr=False)
+class ExchangeTimers(Table):
+    """Timers of one of the two messages of an exchange.
+
+    Attributes:
+        message: Which.
+        timeout: In place of `acknowledgement.timeout`.
+        retransmissions: In place of `acknowledgement.retransmissions`. Left out: those.
+    """
+
+    message: ExchangeMessage
+    timeout: Duration
+    retransmissions: int | None = None
 
 
 @dataclass(kw_only=True, slots=True, repr=False)
@@ -4192,6 +4211,11 @@ AcknowledgementMode = Literal["separate", "piggyback"]
 #: "acked": When the transaction was given up, unless its request had been acknowledged.
 #: "strict": After the time of all transmissions of the request, acknowledged or not.
 Validity = Literal["open", "acked", "strict"]
+
+#: A message of an exchange.
+#: "request": MIH_Link_Get_Parameters.request.
+#: "response": MIH_Link_Get_Parameters.response.
+ExchangeMessage = Literal["request", "response"]
 
 #: A link event that a remote MIH user can subscribe to.
 #: "link_detected": MIH_Link_Detected: a new base station is heard.

@@ -440,6 +440,7 @@ impl Run {
             "duplicate_acks" => stats.duplicate_acks,
             "duplicates" => stats.duplicates,
             "rate_limited" => stats.rate_limited,
+            "redelivered" => stats.redelivered,
             "id_reuses" => stats.id_reuses,
             "queued" => self.mihf.queued_packets(SESSION) as u64,
             _ => return Err(format!("{name:?} is no counter")),

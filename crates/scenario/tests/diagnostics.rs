@@ -110,6 +110,10 @@ application = { kind = "bulk" }
 "#;
 
 reports! {
+    timers_of_an_indication: "acknowledgement = { timeout = \"100ms\" }" =>
+        "acknowledgement = { timeout = \"100ms\" }\nmessages = [{ message = \"response\", timeout = \"1s\" }]";
+    timers_of_messages_without_acknowledgement: "acknowledgement = { timeout = \"100ms\" }" =>
+        "messages = [{ message = \"request\", timeout = \"1s\" }, { message = \"request\", timeout = \"0s\" }]";
     // Text.
     syntax_error: "delay = \"20ms\"" => "delay = \"20ms";
     key_twice: "delay = \"20ms\"" => "delay = \"20ms\"\ndelay = \"30ms\"";

@@ -65,6 +65,26 @@ fn a_response_that_is_ready_at_once_carries_the_acknowledgement() {
 }
 
 #[test]
+fn a_response_is_acknowledged_by_timers_of_its_own() {
+    // A request arrives 10 ms after 1 s. Its ACK and response are lost, and so is all until 1.2 s: the request
+    // at 1.1 s, the response at 1.11 s. By timers of its own the response goes out again at 1.21 s.
+    let text = signalling(
+        "kind = \"request\"\ntransport = { protocol = \"udp\" }\nstart = \"1s\"\nstop = \"1.4s\"\n\
+         acknowledgement = { timeout = \"100ms\", retransmissions = 1, validity = \"open\" }",
+    );
+    let text = text.replace(
+        "delay = \"10ms\"",
+        "delay = \"10ms\"\noutages = [{ start = \"1.005s\", duration = \"195ms\" }]",
+    );
+    assert_eq!(value(&text, "signalling", "successes"), 0.0);
+    let messages = "messages = [{ message = \"response\", timeout = \"200ms\" }]";
+    assert_eq!(value(&format!("{text}{messages}\n"), "signalling", "successes"), 1.0);
+    // Its octets take a little: 200 and headers at 100 Mb/s, twice.
+    let delay_s = value(&format!("{text}{messages}\n"), "signalling", "mean_delay_s");
+    assert!((0.22..0.2201).contains(&delay_s), "{delay_s}");
+}
+
+#[test]
 fn requests_given_up_are_the_lost_ones() {
     let request_response = |processing: &str| {
         format!(

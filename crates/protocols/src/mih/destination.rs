@@ -23,8 +23,8 @@ impl Session {
         };
         let asks = pdu.ack_req && !pdu.destination.is_multicast();
         let lifetime = self.config.lifetime;
-        let known = self.destinations.seen(number);
-        let known = known.filter(|seen| lifetime.is_none_or(|lifetime| now < seen.at + lifetime));
+        let remembered = self.destinations.seen(number);
+        let known = remembered.filter(|seen| lifetime.is_none_or(|lifetime| now < seen.at + lifetime));
         if let Some(seen) = known
             && seen.mid == pdu.mid
         {
@@ -42,7 +42,9 @@ impl Session {
         }
         // Another message with the ID of a live transaction takes its place.
         let reused = known.is_some();
+        let is_copy = !reused && remembered.is_some_and(|seen| seen.mid == pdu.mid);
         self.stats_of(pdu.mid).id_reuses += u64::from(reused);
+        self.stats_of(pdu.mid).redelivered += u64::from(is_copy);
         self.destinations
             .remember(number, Seen { at: now, mid: pdu.mid, duplicate: None, response_given_up: false });
         let is_request = pdu.mid.opcode() == Opcode::Request;

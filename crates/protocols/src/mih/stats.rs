@@ -131,6 +131,8 @@ pub struct Stats {
     pub duplicate_acks: u64,
     /// Copies of messages that had been delivered: acknowledged, not delivered again.
     pub duplicates: u64,
+    /// Copies that came when the lifetime of their transaction was over: taken for new, and delivered again.
+    pub redelivered: u64,
     /// Packets that found the rate limiter's queue full, and were not sent.
     pub rate_limited: u64,
     /// Times that the reuse of transaction IDs cost something: a transaction ended before its time, or a
@@ -171,6 +173,7 @@ impl Stats {
             late_acks: self.late_acks - earlier.late_acks,
             duplicate_acks: self.duplicate_acks - earlier.duplicate_acks,
             duplicates: self.duplicates - earlier.duplicates,
+            redelivered: self.redelivered - earlier.redelivered,
             rate_limited: self.rate_limited - earlier.rate_limited,
             id_reuses: self.id_reuses - earlier.id_reuses,
             transport_refusals: self.transport_refusals - earlier.transport_refusals,

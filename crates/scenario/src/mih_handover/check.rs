@@ -12,7 +12,9 @@ use crate::distribution::check::check_distribution;
 use crate::flow::model::Flow;
 use crate::names::Names;
 use crate::report::{At, Key, Report, Step, join};
-use crate::signalling::check::{HEADER_BYTES, check_threshold, check_transactions, id_tlv_bytes};
+use crate::signalling::check::{
+    HEADER_BYTES, check_threshold, check_timers, check_transactions, id_tlv_bytes,
+};
 use crate::topology::Topology;
 use crate::transport::udp::check_datagram;
 use crate::transport::{Transport, check as transport};
@@ -122,21 +124,8 @@ fn check_policies(at: &[Step], entry: &MihHandover, network: &Network<'_>, repor
             report.add(&join(at, ["no_answer", "then"]), message, help);
         }
     }
-    if !entry.messages.is_empty() && entry.acknowledgement.is_none() {
-        let message = "messages that are not acknowledged have no timers";
-        let help = "write for example acknowledgement = { timeout = \"100ms\" }, or leave `messages` out";
-        report.add(&join(at, ["messages"]), message, help);
-    }
-    for (j, timers) in entry.messages.iter().enumerate() {
-        let steps = |key| [at, &[Key("messages"), At(j), Key(key)]].concat();
-        if timers.timeout == Span::ZERO {
-            let help = "write a time above zero; without retransmission, write retransmissions = 0";
-            report.add(&steps("timeout"), "this time must be above zero", help);
-        }
-        if entry.messages[..j].iter().any(|other| other.message == timers.message) {
-            report.add(&steps("message"), "this message is named twice", "name each message once");
-        }
-    }
+    let timers = entry.messages.iter().map(|timers| (timers.message, timers.timeout));
+    check_timers(at, timers, entry.acknowledgement, report);
 }
 
 /// Whether a network may have no room for the mobile node.

@@ -1,8 +1,9 @@
 //! IEEE 802.21 signalling: MIH functions, their sessions and sockets.
 
 use super::model::{
-    Acknowledgement, AcknowledgementMode, Crossing, LinkAction as LinkActionModel, LinkActionKind,
-    LinkThreshold, RateLimit, Signalling as SignallingModel, SignallingKind, SubscribedEvent, Validity,
+    Acknowledgement, AcknowledgementMode, Crossing, ExchangeMessage, ExchangeTimers,
+    LinkAction as LinkActionModel, LinkActionKind, LinkThreshold, RateLimit, Signalling as SignallingModel,
+    SignallingKind, SubscribedEvent, Validity,
 };
 use crate::builder::Builder;
 use crate::distribution::build::{size_distribution, time_distribution};
@@ -55,6 +56,7 @@ impl Builder<'_> {
             ref interval,
             ref processing_time,
             acknowledgement,
+            ref messages,
             lifetime,
             rate_limit,
             ref events,
@@ -69,8 +71,7 @@ impl Builder<'_> {
         let names = [from.as_str(), to.as_str()];
         // Over TCP and SCTP the origin connects from a port of its own.
         let port = u16::MAX - (number % 1000) as u16;
-        // All its messages are of one kind.
-        let timers = Arc::from([]);
+        let timers = timers(messages, acknowledgement);
         let exchange = Exchange { transport, dscp, acknowledgement, timers, lifetime, rate_limit };
         let random = |protocol: &str| ["origin", "responder"].map(|end| stream(&format!("{protocol}/{end}")));
         let user = SessionUser::Signalling(number);
@@ -227,6 +228,24 @@ fn threshold(value: i16, direction: Crossing) -> Threshold {
     };
     // In two's complement.
     Threshold { value: value as u16, direction }
+}
+
+/// The timers of messages that have others than the rest.
+fn timers(
+    messages: &[ExchangeTimers],
+    acknowledgement: Option<Acknowledgement>,
+) -> Arc<[mih::MessageTimers]> {
+    let usual = acknowledgement.map_or(0, |settings| settings.retransmissions);
+    let timers =
+        |&ExchangeTimers { message, timeout, retransmissions }: &ExchangeTimers| mih::MessageTimers {
+            mid: match message {
+                ExchangeMessage::Request => MessageId::LINK_GET_PARAMETERS_REQUEST,
+                ExchangeMessage::Response => MessageId::LINK_GET_PARAMETERS_RESPONSE,
+            },
+            timeout,
+            retransmissions: retransmissions.unwrap_or(usual),
+        };
+    messages.iter().map(timers).collect()
 }
 
 /// What the ends of an MIH session have agreed on.

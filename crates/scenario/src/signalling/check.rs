@@ -372,7 +372,39 @@ fn check_exchange(at: &[Step], source: &Signalling, report: &mut Report<'_>) {
         let help = "write mode = \"separate\", or kind = \"request\"";
         report.add(&steps, "an indication has no response that could carry the acknowledgement", help);
     }
+    if indication && !source.messages.is_empty() {
+        let help = "write its timers as `acknowledgement`, or kind = \"request\"";
+        report.add(&join(at, ["messages"]), "an indication is one message, without a response", help);
+    }
+    let timers = source.messages.iter().map(|timers| (timers.message, timers.timeout));
+    check_timers(at, timers, source.acknowledgement, report);
     check_transactions(at, (source.acknowledgement, source.lifetime, source.rate_limit), report);
+}
+
+/// Checks the timers of messages that have their own: which message, and its timeout.
+pub(crate) fn check_timers<M: PartialEq>(
+    at: &[Step],
+    timers: impl Iterator<Item = (M, Span)>,
+    acknowledgement: Option<Acknowledgement>,
+    report: &mut Report<'_>,
+) {
+    let mut named = Vec::new();
+    for (j, (message, timeout)) in timers.enumerate() {
+        let steps = |key| [at, &[Key("messages"), At(j), Key(key)]].concat();
+        if timeout == Span::ZERO {
+            let help = "write a time above zero; without retransmission, write retransmissions = 0";
+            report.add(&steps("timeout"), "this time must be above zero", help);
+        }
+        if named.contains(&message) {
+            report.add(&steps("message"), "this message is named twice", "name each message once");
+        }
+        named.push(message);
+    }
+    if !named.is_empty() && acknowledgement.is_none() {
+        let message = "messages that are not acknowledged have no timers";
+        let help = "write for example acknowledgement = { timeout = \"100ms\" }, or leave `messages` out";
+        report.add(&join(at, ["messages"]), message, help);
+    }
 }
 
 /// Checks how the messages of a session are acknowledged, how long a transaction lives, and how many may

@@ -44,6 +44,9 @@ pub struct Signalling {
     /// MIH acknowledgement of every message. Left out: none, and no retransmissions.
     #[serde(default)]
     pub acknowledgement: Option<Acknowledgement>,
+    /// With `kind = "request"`: the request or the response, if it is acknowledged by timers of its own.
+    #[serde(default)]
+    pub messages: Vec<ExchangeTimers>,
     /// How long both ends keep a transaction. Left out: until its ID is used again.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
@@ -90,6 +93,31 @@ pub enum SignallingKind {
     /// The MIH indications of `events`, as links of `from` raise them. The MIH user at `to` subscribes once
     /// `from` has registered its links.
     LinkEvents,
+}
+
+/// Timers of one of the two messages of an exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExchangeTimers {
+    /// Which.
+    pub message: ExchangeMessage,
+    /// In place of `acknowledgement.timeout`.
+    #[serde(with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub timeout: Span,
+    /// In place of `acknowledgement.retransmissions`. Left out: those.
+    #[serde(default)]
+    pub retransmissions: Option<u32>,
+}
+
+/// A message of an exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ExchangeMessage {
+    /// MIH_Link_Get_Parameters.request.
+    Request,
+    /// MIH_Link_Get_Parameters.response.
+    Response,
 }
 
 /// A link event that a remote MIH user can subscribe to.

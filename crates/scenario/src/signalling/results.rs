@@ -143,6 +143,7 @@ pub(crate) fn table(world: &World, end: Time) -> Table {
             integer("given_up", "transactions", rows.clone().map(|row| row.origin.given_up)),
             integer("late", "packets", rows.clone().map(|r| r.both(|s| s.late_responses + s.late_acks))),
             integer("duplicates", "packets", rows.clone().map(|row| row.both(|stats| stats.duplicates))),
+            integer("redelivered", "messages", rows.clone().map(|row| row.both(|stats| stats.redelivered))),
             integer("rate_limited", "packets", rows.clone().map(|row| row.both(|stats| stats.rate_limited))),
             integer(
                 "tcp_segments",
