@@ -66,8 +66,8 @@ fn a_response_that_is_ready_at_once_carries_the_acknowledgement() {
 
 #[test]
 fn a_response_is_acknowledged_by_timers_of_its_own() {
-    // A request arrives 10 ms after 1 s. Its ACK and response are lost, and so is all until 1.2 s: the request
-    // at 1.1 s, the response at 1.11 s. By timers of its own the response goes out again at 1.21 s.
+    // A request arrives 10 ms after 1 s. Its ACK and response are lost, and so is all until 1.2 s: the
+    // request at 1.1 s, the response at 1.11 s. By timers of its own the response goes again at 1.21 s.
     let text = signalling(
         "kind = \"request\"\ntransport = { protocol = \"udp\" }\nstart = \"1s\"\nstop = \"1.4s\"\n\
          acknowledgement = { timeout = \"100ms\", retransmissions = 1, validity = \"open\" }",
