@@ -124,8 +124,10 @@ def test_the_answer_says_where_a_metric_goes_and_who_is_best() -> None:
     assert answer(of_means(peaked)).endswith("The largest, 5 Mb/s, is at 1.")
     names = [("reno", "", 1e6, 1e5), ("sack", "", 2e6, 1e5)]
     assert answer(of_means(names)) == (
-        "Goodput of download: 2 Mb/s (1.9 to 2.1) with sack, the highest; 1 Mb/s (0.9 to 1.1) with reno, the lowest."
+        "Goodput of download: highest with sack, 2 Mb/s (1.9 to 2.1); lowest with reno, 1 Mb/s (0.9 to 1.1)."
     )
+    even = [("reno", "", 1e6, 1.0), ("sack", "", 2e6, 1e5)]
+    assert answer(of_means(even)).endswith("lowest with reno, 1 Mb/s.")
 
 
 def swept_shares(shares: list[tuple[int, int]]) -> Results:

@@ -215,8 +215,8 @@ def _over_names(drawn: Curves, frame: polars.DataFrame) -> str:
     best, worst = ordered.row(0, named=True), ordered.row(-1, named=True)
     top, bottom = ("highest", "lowest") if better == "larger" else ("lowest", "highest")
     return (
-        f"{_subject(drawn)}: {_with_interval(drawn, best)} with {_named(drawn, best)}, the {top}; "
-        f"{_with_interval(drawn, worst)} with {_named(drawn, worst)}, the {bottom}."
+        f"{_subject(drawn)}: {top} with {_named(drawn, best)}, {_with_interval(drawn, best)}; "
+        f"{bottom} with {_named(drawn, worst)}, {_with_interval(drawn, worst)}."
     )
 
 
@@ -280,9 +280,10 @@ def _with_interval(drawn: Curves, row: dict[str, Any]) -> str:
     mean = _value(drawn, row["mean"])
     if row["low"] is None or row["low"] == row["high"]:
         return mean
-    # In the mean's unit.
+    # In the mean's unit. An interval below the shown digits says nothing.
     size = scale(drawn.metric.unit, [row["mean"]], share=drawn.metric.share).size
-    return f"{mean} ({digits(row['low'] / size)} to {digits(row['high'] / size)})"
+    low, high = (digits(row[end] / size) for end in ("low", "high"))
+    return mean if low == high else f"{mean} ({low} to {high})"
 
 
 def asked_for(results: Results) -> Target | None:

@@ -45,8 +45,8 @@ pub struct Video {
     /// whole frames, and queues must hold these bursts).
     #[serde(default)]
     pub spread: bool,
-    /// A frame is in time if all its packets arrive within this time of its instant. Default: ITU-T G.114, for
-    /// conversation; viewers can wait longer.
+    /// A frame is in time if all its packets arrive within this time of its instant. Default: ITU-T G.114,
+    /// for conversation; viewers can wait longer.
     #[serde(default = "default_playout_delay", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub playout_delay: Span,
