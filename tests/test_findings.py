@@ -90,6 +90,25 @@ def test_labels_must_fit_one_row() -> None:
             numbers.mean("a", *labels)
 
 
+def test_a_table_has_a_cell_for_each_pair_of_values() -> None:
+    rows = [
+        {"metric": "signalling.success_rate", "value": f"bucket {bucket}", "queue": queue, "mean": bucket / queue, "low": 0.5, "high": 1.5, "samples": 3}
+        for bucket in (1, 10)
+        for queue in (2, 10)
+    ]  # fmt: skip
+    numbers = measure.Numbers({"a": {"means": rows}})
+    table = {
+        "title": "Shares", "corner": "bucket", "run": "a", "metric": "success_rate", "key": "queue",
+        "rows": ["1", "10"], "columns": ["2", "10"],
+    }  # fmt: skip
+    lines = list(measure._map(table, numbers))
+    assert lines[1:3] == ["| bucket | 2 | 10 |", "|---|---|---|"]
+    assert [line.split(" | ")[0] for line in lines[3:5]] == ["| 1", "| 10"]
+    assert lines[3].startswith("| 1 | 0.50 (0.50 … 1.50) | ")
+    with pytest.raises(KeyError, match="0 rows have success_rate, 2 and queue = 2"):
+        list(measure._map({**table, "rows": ["2"]}, numbers))
+
+
 def test_a_short_look_prints_answers_and_writes_nothing() -> None:
     before = {file: file.stat().st_mtime_ns for file in FOLDER.iterdir()}
     command = [sys.executable, str(FOLDER / "measure.py"), "--quick", "tcp-blocks", "walk-blocks"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import time
 import zlib
 from pathlib import Path
 from typing import Any
@@ -558,6 +559,34 @@ def test_a_picture_can_be_saved(tmp_path: Path) -> None:
     page.table([{f"column {n}": n for n in range(9)}])
     found = looked_at(page.write(tmp_path / "report.html"), tmp_path, 500)
     assert dict(found["saved"]) == {"square.svg": "data:image/svg+", "square.png": "data:image/png;"}
+
+
+#: How wide the two pictures stand beside the room that each has, and whether the page itself is wider than the screen.
+PICTURES = """(() => {
+  const widths = [...document.querySelectorAll(".picture .scroll")].map((room) => room.querySelector("img").clientWidth / room.clientWidth);
+  return JSON.stringify({widths, wide: document.documentElement.scrollWidth - document.documentElement.clientWidth});
+})()"""
+
+
+@pytest.mark.parametrize(("width", "wide"), [(1280, 1.0), (390, 700 / 390)])
+def test_a_wide_picture_scrolls_on_a_telephone_and_a_narrow_one_does_not(
+    tmp_path: Path, width: int, wide: float
+) -> None:
+    page = Report("t")
+    for name, points in (("wide", 1000), ("narrow", 600)):
+        picture = (
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{points}" height="90" viewBox="0 0 {points} 90"></svg>'
+        )
+        page.picture(name, picture, name)
+    with browser() as opened:
+        opened.open(page.write(tmp_path / "page.html"), (width, 900))
+        for _ in range(50):  # the picture is fitted once the browser has laid it out
+            told = json.loads(opened.said(PICTURES))
+            if told["widths"][0] > 0.9 * wide:
+                break
+            time.sleep(0.1)
+    assert told["wide"] == 0
+    assert told["widths"] == pytest.approx([wide, 1.0], rel=0.15)
 
 
 def test_the_report_of_many_series_opens_soon(roamsim: Command, scenario: Path, tmp_path: Path) -> None:

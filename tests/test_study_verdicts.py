@@ -270,7 +270,9 @@ def test_statements_of_ours_are_counted_apart(small: Path, tmp_path: Path) -> No
     assert "statements of ours: 0 agree, 1 differs, 0 not decidable\n" in outcome.summary()
     page = outcome.report.read_text()
     assert page.index("With loss everything arrives.<") > page.index("Statements of ours")
-    assert "Statements of ours" in page
+    published, _, own = page.partition("Statements of ours</h2>")
+    assert "<span>published</span><span>ours</span>" in published
+    assert "<span>statement</span><span>ours</span>" in own
 
 
 def test_alternatives_that_are_not_there_are_refused(small: Path) -> None:

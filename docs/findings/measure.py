@@ -148,6 +148,20 @@ class Numbers:
         low, high = (float("nan") if row[end] is None else row[end] * scale for end in ("low", "high"))
         return with_interval(Estimate(row["mean"] * scale, low, high, row["samples"]))
 
+    def at(self, run: str, metric: str, value: str, key: str, other: str, scale: float) -> str:
+        """A mean with its interval, by the value of the comparison and that of a further `--vary`."""
+        rows = [
+            row
+            for row in self.runs[run]["means"]
+            if row["metric"].endswith(f".{metric}")
+            and f" {row['value']}".endswith(f" {value}")
+            and str(row[key]) == other
+        ]
+        if len(rows) != 1:
+            raise KeyError(f"{run}: {len(rows)} rows have {metric}, {value} and {key} = {other}")
+        low, high = (rows[0][end] * scale for end in ("low", "high"))
+        return with_interval(Estimate(rows[0]["mean"] * scale, low, high, rows[0]["samples"]))
+
     def share(self, run: str, *labels: Any) -> str:
         """The share of replications that have the row, in percent, with Wilson's interval."""
         rows = [row for row in self.runs[run]["means"] if all(_fits(row, str(label)) for label in labels)]
@@ -203,7 +217,7 @@ def _magnitude(value: float) -> int:
 
 def filled(template: str, numbers: Numbers) -> str:
     """A sentence with its numbers, as one line of Markdown; lists and paragraphs keep theirs."""
-    names = {name: getattr(numbers, name) for name in ("mean", "share", "gain", "less", "value")}
+    names = {name: getattr(numbers, name) for name in ("mean", "share", "gain", "less", "value", "at")}
     text = jinja2.Environment(undefined=jinja2.StrictUndefined).from_string(template).render(names)
     return " ".join(text.split())
 
@@ -241,6 +255,8 @@ def chapters(name: str, runs: Mapping[str, Any]) -> Iterator[str]:
             if key in entry:
                 yield f"- **{head}:** {filled(entry[key], numbers)}"
         yield ""
+        for table in entry.get("map", ()):
+            yield from _map(table, numbers)
         if entry.get("runs"):
             yield from _commands(entry["runs"], data["run"])
         else:
@@ -255,6 +271,20 @@ def chapters(name: str, runs: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     used = list(dict.fromkeys(run for row in data["today"] for run in row["runs"]))
     yield from _commands(used, data["run"])
+
+
+def _map(table: Mapping[str, Any], numbers: Numbers) -> Iterator[str]:
+    """A metric by the values of the comparison (rows) and of a further `--vary` (columns)."""
+    yield f"{table['title']}:\n"
+    yield f"| {table['corner']} | " + " | ".join(table["columns"]) + " |"
+    yield "|---" * (1 + len(table["columns"])) + "|"
+    for value in table["rows"]:
+        cells = [
+            numbers.at(table["run"], table["metric"], value, table["key"], other, table.get("scale", 1.0))
+            for other in table["columns"]
+        ]
+        yield f"| {value} | " + " | ".join(cells) + " |"
+    yield ""
 
 
 def _commands(used: Sequence[str], declared_runs: Mapping[str, str]) -> Iterator[str]:
