@@ -302,7 +302,7 @@ def overhead_at_low_load(data: Data) -> Finding:
 
 
 #: TCP, with Nagle's algorithm off and on, by the experiment that has it.
-NAGLE = {"off": "congestion", "on": "congestion-nagle"}
+NAGLE = {"Nagle off": "congestion", "Nagle on": "congestion-nagle"}
 
 
 def tcp_queues_beyond_the_link(data: Data) -> Finding:
@@ -315,7 +315,7 @@ def tcp_queues_beyond_the_link(data: Data) -> Finding:
             parts.append(within(paired(float, onset), 900, 1100, f"{size} B, onset over TCP (kb/s)"))
         return every(parts)
 
-    return either({name: measure(experiment) for name, experiment in NAGLE.items()}, "Nagle")
+    return either({name: measure(experiment) for name, experiment in NAGLE.items()}, "TCP with")
 
 
 def tcp_load_saturates(data: Data) -> Finding:
@@ -329,14 +329,14 @@ def tcp_load_saturates(data: Data) -> Finding:
             parts.append(within(load, 900, 1100, f"{size} B at 1500 kb/s, load of the MN (kb/s)"))
         return every(parts)
 
-    return either({name: measure(experiment) for name, experiment in NAGLE.items()}, "Nagle")
+    return either({name: measure(experiment) for name, experiment in NAGLE.items()}, "TCP with")
 
 
 def tcp_has_less_overhead(data: Data) -> Finding:
     """8v."""
 
     def measure(suffix: str) -> Finding:
-        return either({name: less(suffix, experiment) for name, experiment in NAGLE.items()}, "Nagle")
+        return either({name: less(suffix, experiment) for name, experiment in NAGLE.items()}, "TCP with")
 
     def less(suffix: str, experiment: str) -> Finding:
         parts = []
