@@ -536,8 +536,8 @@ impl Quic {
             }
         }
         self.outbox.write(connection, self.settings.messages, is_early, &ZEROS);
-        // CONNECTION_CLOSE must not overtake the client's end of the handshake, which early data may (RFC 9000
-        // section 10.2.3): it waits for HANDSHAKE_DONE.
+        // CONNECTION_CLOSE must not overtake the client's end of the handshake, which early data may (RFC
+        // 9000 section 10.2.3): it waits for HANDSHAKE_DONE.
         let is_client = matches!(self.crypto, Crypto::Client(_));
         let is_over =
             !is_early && self.is_closing && (self.has_received || !self.goes_both_ways) && self.has_sent();

@@ -69,8 +69,8 @@ fn early(early_data: EarlyData) -> Settings {
     Settings { early_data, ..Settings::default() }
 }
 
-/// Data leaves with the first flight (RFC 9001 section 4.6): 1000 octets are there after one way of 20 ms. The
-/// server's leave when that has come, and the client reads them with the handshake, at 40 ms.
+/// Data leaves with the first flight (RFC 9001 section 4.6): 1000 octets are there after one way of 20 ms.
+/// The server's leave when that has come, and the client reads them with the handshake, at 40 ms.
 #[test]
 fn early_data_takes_one_way() {
     let mut path = met(&early(EarlyData::Accepted), 1000);
@@ -88,7 +88,7 @@ fn early_data_takes_one_way() {
 ///
 /// | lost at | ready | data |
 /// |---|---|---|
-/// | 0 | the probe timeout of 999 ms and a round trip | the acknowledgement of what leaves then shows at 1079 ms that the early data is lost |
+/// | 0 | the probe timeout of 999 ms and a round trip | the acknowledgement at 1079 ms shows its loss |
 /// | 20 ms | as without early data: 1079 ms | has come before |
 /// | 40 ms | 40 ms | has come before |
 ///
@@ -356,8 +356,8 @@ fn a_client_behind_a_nat_that_gives_it_another_port() {
     assert!(path.when(0, EndpointEvent::TimedOut).is_none() && path.ends[0].is_gone());
 }
 
-/// A server sends at first and after 3.5 s. In between the client has nothing to say, and gets another port: the
-/// server never learns of it, and the connection ends. With PINGs it learns (RFC 9000 section 10.1.2).
+/// A server sends at first and after 3.5 s. In between the client has nothing to say, and gets another port:
+/// the server never learns of it, and the connection ends. With PINGs it learns (RFC 9000 section 10.1.2).
 #[test]
 fn a_client_that_keeps_its_nat_busy_is_found() {
     for (keep_alive, is_found) in [(None, false), (Some(Span::from_secs(1)), true)] {

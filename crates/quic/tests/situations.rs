@@ -42,8 +42,8 @@ fn is_closed_well(path: &Path) -> bool {
     path.ends.iter().all(Endpoint::is_gone) && path.events.iter().all(|event| !failed.contains(&event.2))
 }
 
-/// A round trip of 1.2 s is longer than the first probe timeout of 999 ms: the client repeats its first flight
-/// in vain, and the handshake takes the round trip all the same.
+/// A round trip of 1.2 s is longer than the first probe timeout of 999 ms: the client repeats its first
+/// flight in vain, and the handshake takes the round trip all the same.
 #[test]
 fn a_handshake_over_a_long_path() {
     let mut path = path(1000);
@@ -55,9 +55,9 @@ fn a_handshake_over_a_long_path() {
     assert!(is_closed_well(&path));
 }
 
-/// A chain of 6000 octets exceeds three times the client's first flight. The client's acknowledgement at 40 ms
-/// is lost, so the server may send nothing (RFC 9000 section 8.1). The client's probe lets it go on (RFC 9002
-/// section 6.2.2.1).
+/// A chain of 6000 octets exceeds three times the client's first flight. The client's acknowledgement at 40
+/// ms is lost, so the server may send nothing (RFC 9000 section 8.1). The client's probe lets it go on (RFC
+/// 9002 section 6.2.2.1).
 #[test]
 fn a_client_probes_for_a_server_that_may_not_send() {
     let settings = Settings { certificate_bytes: 6000, ..Settings::default() };
@@ -167,7 +167,8 @@ fn a_packet_that_is_late() {
     assert!(is_closed_well(&path));
 }
 
-/// A single packet is acknowledged after max_ack_delay, 25 ms (RFC 9000 section 13.2.1); two at once (13.2.2).
+/// A single packet is acknowledged after max_ack_delay, 25 ms (RFC 9000 section 13.2.1); two at once
+/// (13.2.2).
 #[test]
 fn acknowledgements_wait_for_a_second_packet() {
     for (messages, delay_ms) in [(1, 25), (2, 0)] {
@@ -206,8 +207,8 @@ fn a_path_that_is_too_narrow() {
     assert_eq!(path.when(1, EndpointEvent::Established), None);
 }
 
-/// At 400 ms the path carries 1200 octets in place of 1452. Nothing larger arrives, the library sees that, and
-/// goes on with 1200 (RFC 8899 section 4.3).
+/// At 400 ms the path carries 1200 octets in place of 1452. Nothing larger arrives, the library sees that,
+/// and goes on with 1200 (RFC 8899 section 4.3).
 #[test]
 fn a_path_that_becomes_narrow() {
     let mut path = path(20_000_000);
@@ -307,7 +308,8 @@ fn an_end_that_forgets() {
     }
 }
 
-/// A connection without packets ends after 5 s. One that sends PINGs each 2 s (RFC 9000 section 10.1.2) lasts.
+/// A connection without packets ends after 5 s. One that sends PINGs each 2 s (RFC 9000 section 10.1.2)
+/// lasts.
 #[test]
 fn keep_alive() {
     let idle = Settings { max_idle_timeout: Some(Span::from_secs(5)), ..datagrams() };

@@ -58,9 +58,10 @@ fn with_retry_the_data_comes_a_round_trip_later() {
     assert!(later_s > 2.0 * 0.05 + 0.009_824 && later_s < 2.0 * (0.05 + 0.009_824), "{later_s}");
 }
 
-/// Data leaves with the client's first flight: one way of 50 ms, and 9.824 ms for 1228 octets of packet
-/// with the hello and the 500 octets of data. A server that has forgotten the client has it with the client's second flight, as
-/// without early data. For a download the server's data leaves with its first flight, a round trip earlier.
+/// Data leaves with the client's first flight: one way of 50 ms, and 9.824 ms for 1228 octets of packet with
+/// the hello and the 500 octets of data. A server that has forgotten the client has it with the client's
+/// second flight, as without early data. For a download the server's data leaves with its first flight, a
+/// round trip earlier.
 #[test]
 fn early_data_comes_a_round_trip_earlier() {
     let took = |early_data, overrides: &[_]| {

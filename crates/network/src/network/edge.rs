@@ -170,8 +170,8 @@ impl Edge {
         self.sockets.entry((node, port)).or_insert(socket);
     }
 
-    /// A NAT before a node gives this open socket another port, which is returned: the next one that no socket
-    /// of the node has. Octets for the port before are for nobody.
+    /// A NAT before a node gives this open socket another port, which is returned: the next one that no
+    /// socket of the node has. Octets for the port before are for nobody.
     pub(crate) fn rebind(&mut self, node: NodeId, socket: u32) -> u16 {
         let last = self.sockets.iter().find(|&(&(at, _), &of)| (at, of) == (node, socket));
         let last = last.map_or(u16::MAX, |(&(_, port), _)| port);

@@ -27,8 +27,8 @@ pub struct Quic {
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub max_idle_timeout: Span,
-    /// An end that has sent nothing for so long sends a PING (RFC 9000 section 10.1.2); 0 s is never. Default:
-    /// never, as quinn-proto 0.11.19.
+    /// An end that has sent nothing for so long sends a PING (RFC 9000 section 10.1.2); 0 s is never.
+    /// Default: never, as quinn-proto 0.11.19.
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub keep_alive: Span,
