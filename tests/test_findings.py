@@ -114,5 +114,5 @@ def test_a_short_look_prints_answers_and_writes_nothing() -> None:
     command = [sys.executable, str(FOLDER / "measure.py"), "--quick", "tcp-blocks", "walk-blocks"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("How many SACK blocks does TCP need?\n  One:")
+    assert done.stdout.startswith("How many SACK blocks does TCP need?\n  One.")
     assert {file: file.stat().st_mtime_ns for file in FOLDER.iterdir()} == before
