@@ -2644,6 +2644,8 @@ class InterfaceSelection(Table):
         scheme: How its flows move to the selected interface. A flow that the scheme cannot move stays as under
             `none`, and a warning says so. Default chosen: `none`, what hosts do without a mobility protocol.
             Without it: "none".
+        home: The link or cell whose address is the home address of `mobile_ip`; the node at its other end is the
+            home agent. Left out: the first interface that the node prefers.
         dwell_time: How long another interface must stay preferred before it is selected. One that goes down is
             left at once. Default chosen: no time, so that ping-pong shows. Without it: "0s".
         hold_time: How long the selected interface may be down before one is selected that the policy prefers less,
@@ -2668,6 +2670,7 @@ class InterfaceSelection(Table):
     policy: SelectionPolicy
     prefer: list[str] | tuple[str, ...] | None = None
     scheme: SelectionScheme | None = None
+    home: str | None = None
     dwell_time: Duration | None = None
     hold_time: Duration | None = None
     leave_when_going_down: bool | None = None
@@ -4050,7 +4053,8 @@ SelectionPolicy = Literal["preference", "strongest", "cheapest"] | str
 #: "redirect": Both ends of UDP and TCP flows use the new address at once, without signalling.
 #: "mobile_sctp": SCTP associations follow by ASCONF (RFC 5061); `dynamic_addresses` is implied.
 #: "migration": QUIC clients migrate (RFC 9000 section 9).
-SelectionScheme = Literal["none", "redirect", "mobile_sctp", "migration"]
+#: "mobile_ip": All flows keep the home address: Mobile IPv4 with a co-located care-of address (RFC 5944 section 1.7).
+SelectionScheme = Literal["none", "redirect", "mobile_sctp", "migration", "mobile_ip"]
 
 #: A transport protocol with its settings.
 Transport = UdpTransport | TcpTransport | SctpTransport | QuicTransport

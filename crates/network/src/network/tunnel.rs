@@ -7,6 +7,7 @@
 //! - A foreign agent delivers packets from the tunnel to its visitor over the visitor's cell, and drops
 //!   packets for anybody else. With a reverse tunnel it puts the visitor's packets into the tunnel to the
 //!   home agent.
+//! - A node with a co-located care-of address takes packets for its home address out of the tunnel itself.
 //! - A home agent accepts packets from the reverse tunnel only if they come from the bound care-of address.
 //!
 //! In a tunnel a packet has [`HEADER_BYTES`] octets more. Tunnels do not fragment: a link drops a packet
@@ -20,7 +21,7 @@ use crate::packet::{Carried, InnerHeader, Packet};
 use crate::topology::NodeId;
 use roamsim_engine::Time;
 use roamsim_protocols::Address;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use roamsim_protocols::mobile_ip::wire::tunnel::HEADER_BYTES;
 
@@ -64,6 +65,8 @@ pub struct Tunnels {
     visitors: BTreeMap<(Address, Address), Address>,
     /// By foreign agent and home address.
     reverse: BTreeMap<(NodeId, Address), Ends>,
+    /// Home addresses of nodes with co-located care-of addresses, which are ends of tunnels themselves.
+    co_located: BTreeSet<Address>,
     not_registered: BTreeMap<NodeId, DropCount>,
     /// What was lost, by home address.
     lost: BTreeMap<Address, Vec<LostInTunnel>>,
@@ -142,6 +145,11 @@ impl Network {
         self.topology.set_route(agent, home_address, route);
     }
 
+    /// The node with this home address takes its packets out of the tunnel itself.
+    pub fn add_co_located(&mut self, home_address: Address) {
+        self.tunnels.co_located.insert(home_address);
+    }
+
     /// Sets or removes a visitor of the foreign agent with this care-of address.
     pub fn set_visitor(
         &mut self,
@@ -208,7 +216,9 @@ impl Network {
         let visitor = self.tunnels.visitors.get(&(outer.destination, inner.destination())).copied();
         let bound = self.tunnels.binding(node, inner.source());
         let from_bound = bound.is_some_and(|ends| ends.exit == outer.source);
-        if visitor.is_none() && !from_bound {
+        let own = self.tunnels.co_located.contains(&inner.destination())
+            && self.topology.owner(inner.destination()) == node;
+        if visitor.is_none() && !from_bound && !own {
             self.drop_not_registered(now, node, &outer);
             return None;
         }

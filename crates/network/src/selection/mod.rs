@@ -57,6 +57,8 @@ pub enum Scheme {
     MobileSctp,
     /// Clients of QUIC migrate (RFC 9000 section 9).
     Migration,
+    /// The home address follows by Mobile IPv4, with a co-located care-of address (RFC 5944).
+    MobileIp,
 }
 
 impl Scheme {
@@ -67,6 +69,7 @@ impl Scheme {
             Scheme::Redirect => "redirect",
             Scheme::MobileSctp => "mobile_sctp",
             Scheme::Migration => "migration",
+            Scheme::MobileIp => "mobile_ip",
         }
     }
 

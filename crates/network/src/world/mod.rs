@@ -345,7 +345,7 @@ impl World {
     }
 
     /// The machines of Mobile IP, and what they act on.
-    fn mobile_ip(&mut self) -> Driving<'_> {
+    pub(in crate::world) fn mobile_ip(&mut self) -> Driving<'_> {
         let World { mobile_ip, handovers, network, .. } = self;
         Driving { mobile_ip, handovers, network }
     }

@@ -9,6 +9,8 @@
 //!   of the redirection of MIH users (`handover/redirection.rs`), without its messages.
 //! - [`Scheme::MobileSctp`] passes the usable addresses to associations (`reconfiguration.rs`).
 //! - [`Scheme::Migration`] passes them to clients of QUIC (`addresses.rs`).
+//! - [`Scheme::MobileIp`] moves none: the home agent sends packets to the selected interface in a tunnel
+//!   (`handover/mobile_ip/co_located.rs`).
 
 use super::World;
 use crate::alarm::Moment;
@@ -78,6 +80,13 @@ impl World {
         let selection = &mut self.selections.all[number as usize];
         selection.arm(number, moment);
         let (node, scheme) = (selection.config.node, selection.config.scheme);
+        if scheme == Scheme::MobileIp {
+            if switches {
+                let interface = selection.selected();
+                self.mobile_ip().attach(moment, node, interface);
+            }
+            return;
+        }
         if switches && let Some(interface) = selection.selected() {
             let is_first = selection.switches.last().is_some_and(|last| last.reason == Reason::First);
             if !selection.config.of_one_flow {

@@ -196,7 +196,9 @@ fn path_mtu(network: &Network, mobile_ip: &MobileIp, (from, to): (NodeId, NodeId
     }
     let mut headers = 0;
     // What is for a mobile node may come through a tunnel, wherever its agents are.
-    if mobile_ip.hosts.iter().any(|host| host.node == from || host.node == to) {
+    let is_mobile =
+        |node| mobile_ip.hosts.iter().any(|host| host.node == node) || mobile_ip.home_of(node).is_some();
+    if is_mobile(from) || is_mobile(to) {
         links = topology.addresses().collect();
         headers = tunnel::HEADER_BYTES;
     }

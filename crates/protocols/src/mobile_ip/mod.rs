@@ -6,18 +6,20 @@
 //! Practices", 1998); registration through a foreign agent and deregistration at home (section 3) with the
 //! Mobile-Home Authentication extension, replay protection by timestamps or nonces (section 5.7),
 //! retransmission and renewal; the IP-in-IP tunnel (RFC 2003) and the reverse tunnel (RFC 3024, direct
-//! delivery style).
+//! delivery style); registration with the home agent itself, from a co-located care-of address.
 //!
-//! Not modelled: co-located care-of addresses (D), simultaneous bindings (S: accepted with code 1), minimal
+//! Not modelled: simultaneous bindings (S: accepted with code 1), minimal
 //! and GRE encapsulation (refused), broadcast datagrams for the mobile node (B: ignored), the Mobile-Foreign
 //! and Foreign-Home authentications (carried, not checked), dynamic home agent discovery, regional
 //! registration, revocation. ARP is not modelled: that the home agent intercepts packets for a home address
 //! stands for the proxy ARP and gratuitous ARP of section 4.6.
 //!
-//! Machines: [`Advertiser`] on each cell of an agent, [`HomeAgent`], [`ForeignAgent`], [`MobileNode`]. What
-//! arrives goes in by `handle_*`, with an [`Arrival`]; what leaves is taken as [`Transmit`].
+//! Machines: [`Advertiser`] on each cell of an agent, [`HomeAgent`], [`ForeignAgent`], [`MobileNode`],
+//! [`CoLocated`]. What arrives goes in by `handle_*`, with an [`Arrival`]; what leaves is taken as
+//! [`Transmit`].
 
 pub mod advertiser;
+pub mod co_located;
 mod ends;
 pub mod foreign_agent;
 pub mod home_agent;
@@ -28,6 +30,7 @@ pub mod stats;
 pub mod wire;
 
 pub use advertiser::{Advertiser, AdvertiserConfig};
+pub use co_located::{CoLocated, CoLocatedConfig};
 pub use foreign_agent::{ForeignAgent, ForeignAgentConfig, ForeignAgentEvent, Visitor};
 pub use home_agent::{Binding, HomeAgent, HomeAgentConfig, HomeAgentEvent};
 pub use identification::ReplayProtection;

@@ -26,8 +26,10 @@ impl Builder<'_> {
             false => [User::FlowSource(number), User::FlowSink(number)],
         };
         let traffic_class = model.dscp.traffic_class();
-        let a = SocketEnd { node: from, port: a_port, user: users[0], traffic_class, address: None };
-        let b = SocketEnd { node: to, port: b_port, user: users[1], traffic_class, address: None };
+        // With Mobile IP, transports know the home address alone.
+        let home = |node| world.mobile_ip.home_of(node);
+        let a = SocketEnd { node: from, port: a_port, user: users[0], traffic_class, address: home(from) };
+        let b = SocketEnd { node: to, port: b_port, user: users[1], traffic_class, address: home(to) };
         let random = |protocol: &str| ["source", "sink"].map(|end| stream(&format!("{protocol}/{end}")));
         // The first of the connections of transfers.
         let first = |protocol: &str| match &model.application {

@@ -20,7 +20,8 @@ use std::collections::BTreeMap;
 /// How long a foreign agent waits for a home agent: it may give up after 7 s (RFC 5944 section 3.7.1).
 const PENDING_TIMEOUT: Span = Span::from_secs(7);
 
-fn seconds(lifetime: Span) -> u16 {
+/// Whole seconds of a lifetime, as messages have them.
+pub(crate) fn seconds(lifetime: Span) -> u16 {
     u16::try_from(lifetime.as_ns() / NS_PER_S).unwrap_or(u16::MAX)
 }
 

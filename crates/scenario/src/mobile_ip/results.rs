@@ -75,6 +75,33 @@ fn rows(world: &World) -> Vec<Row> {
             expired: stats.expired,
         });
     }
+    rows.extend(world.mobile_ip.co_located.iter().flat_map(|host| {
+        let of_agent = host.agent.stats();
+        let of_node = host.machine.stats();
+        let link = &world.network.topology.interface(host.home_address).name;
+        [
+            Row {
+                node: name(host.agent_node),
+                role: "home agent",
+                cell: link.to_string(),
+                requests: of_agent.requests,
+                accepted: of_agent.accepted + of_agent.deregistrations,
+                refused: sum(&of_agent.refused),
+                expired: of_agent.expired,
+                ..Row::default()
+            },
+            Row {
+                node: name(host.node),
+                role: "mobile node",
+                requests: of_node.requests,
+                retransmissions: of_node.retransmissions,
+                accepted: of_node.accepted,
+                refused: sum(&of_node.refused),
+                expired: of_node.expired,
+                ..Row::default()
+            },
+        ]
+    }));
     rows
 }
 

@@ -57,7 +57,7 @@ pub(crate) fn tables(scenario: &Scenario, world: &World, end: Time) -> Vec<Table
         tables.push(mih_handover::results::table(world));
         tables.push(mih_handover::results::users(world));
     }
-    if !world.mobile_ip.hosts.is_empty() {
+    if !world.mobile_ip.hosts.is_empty() || !world.mobile_ip.co_located.is_empty() {
         tables.push(mobile_ip::results::table(world));
     }
     if !world.selections.is_empty() {

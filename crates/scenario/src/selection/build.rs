@@ -3,16 +3,23 @@
 use std::collections::BTreeMap;
 
 use roamsim_network::World;
+use roamsim_network::handover::mobile_ip::CoLocatedHost;
 use roamsim_network::selection::account::Power;
 use roamsim_network::selection::given::{ChooserMaker, Described};
 use roamsim_network::selection::{Candidate, Policy, Scheme, Selection, SelectionConfig};
 use roamsim_network::topology::Topology;
 use roamsim_protocols::Address;
+use roamsim_protocols::mobile_ip::mobile_node::Retransmission;
+use roamsim_protocols::mobile_ip::{
+    CoLocated, CoLocatedConfig, HomeAgent, HomeAgentConfig, ReplayProtection, SecurityAssociation,
+};
 
 use super::model::{Policy as PolicyModel, Scheme as SchemeModel, Selection as SelectionModel};
 use crate::access::{Access, Entry, Network, Role};
 use crate::builder::Builder;
 use crate::flow::model::Flow;
+use crate::mobile_ip::build::seconds;
+use crate::mobile_ip::model::Registration;
 use crate::names::{ByName, NameSet};
 
 /// An access of a node that selects.
@@ -114,6 +121,11 @@ impl Builder<'_> {
             if let Some(first) = candidates.first() {
                 topology.set_primary(first.interface);
             }
+            if let Some(home) = self.home(model, &candidates, topology) {
+                topology.set_primary(home);
+                // What comes from it leaves by the selected interface.
+                topology.bind_source(home, false);
+            }
         }
     }
 
@@ -130,6 +142,9 @@ impl Builder<'_> {
             let maker = model.policy.class().and_then(|class| policies.get(class));
             let described: Vec<_> = own.iter().map(|(own, _)| described(model, own)).collect();
             let candidates = self.candidates(model, own, &world.network.topology);
+            if let Some(home) = self.home(model, &candidates, &world.network.topology) {
+                self.add_co_located(world, model, home);
+            }
             let selection = Selection::new(self.selection_config(model), candidates);
             world.add_selection(match maker {
                 Some(maker) => selection.with_chooser(maker.make(&described)),
@@ -153,6 +168,58 @@ impl Builder<'_> {
         }
     }
 
+    /// The home address of a node whose flows Mobile IP moves.
+    fn home(&self, model: &SelectionModel, candidates: &[Candidate], topology: &Topology) -> Option<Address> {
+        if model.scheme != SchemeModel::MobileIp {
+            return None;
+        }
+        let is_home = |candidate: &&Candidate| {
+            let name = &*topology.interface(candidate.interface).name;
+            model.home.as_deref().is_none_or(|home| home == name)
+        };
+        candidates.iter().filter(is_home).min_by_key(|candidate| candidate.rank).map(|home| home.interface)
+    }
+
+    /// The mobile node with co-located care-of addresses, and its home agent at the other end of the home
+    /// link.
+    fn add_co_located(&self, world: &mut World, model: &SelectionModel, home: Address) {
+        let topology = &world.network.topology;
+        let (node, at_home) = (topology.owner(home), topology.interface(home));
+        let agent_node = at_home.neighbour;
+        let leads_home = |&number: &u32| {
+            let interface = topology.interface(Address(number));
+            interface.name == at_home.name && interface.neighbour == node
+        };
+        let agent = topology.node(agent_node).interfaces.iter().copied().find(leads_home).map(Address);
+        let Some(agent) = agent else { return };
+        let [home_address, home_agent] = [home, agent].map(|address| topology.ip().v4(address));
+        let defaults = Registration::default();
+        let lifetime_s = seconds(defaults.lifetime);
+        let replay_protection = ReplayProtection::Timestamps { tolerance: defaults.replay_window };
+        let machine = CoLocated::new(CoLocatedConfig {
+            home_address,
+            home_agent,
+            security: SecurityAssociation::default(),
+            replay_protection,
+            lifetime_s,
+            retransmission: Retransmission {
+                initial: defaults.retransmission,
+                maximum: defaults.max_retransmission,
+            },
+        });
+        let home_agent = HomeAgent::new(HomeAgentConfig {
+            address: home_agent,
+            mobile_nodes: [(home_address, SecurityAssociation::default())].into(),
+            max_lifetime_s: lifetime_s,
+            replay_protection,
+            reverse_tunnel: false,
+        });
+        let random = ["mobile node", "home agent"].map(|of| self.stream("selection", &model.name, &[of]));
+        let host = CoLocatedHost::new((node, home, machine), (agent_node, agent, home_agent), random);
+        world.network.add_co_located(home);
+        world.mobile_ip.co_located.push(host);
+    }
+
     fn selection_config(&self, model: &SelectionModel) -> SelectionConfig {
         let SelectionModel {
             name,
@@ -163,6 +230,7 @@ impl Builder<'_> {
             prices: _,
             power: _,
             scheme,
+            home: _,
             dwell_time,
             hold_time,
             leave_when_going_down,
@@ -186,6 +254,7 @@ impl Builder<'_> {
                 SchemeModel::Redirect => Scheme::Redirect,
                 SchemeModel::MobileSctp => Scheme::MobileSctp,
                 SchemeModel::Migration => Scheme::Migration,
+                SchemeModel::MobileIp => Scheme::MobileIp,
             },
             hysteresis_db: *hysteresis_db,
             threshold_dbm: *threshold_dbm,

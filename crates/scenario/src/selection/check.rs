@@ -6,9 +6,10 @@ use roamsim_engine::Span;
 
 use super::build::{Interfaces, Own};
 use super::model::{Policy, Scheme, Selection};
-use crate::access::{Network, Role};
+use crate::access::{Network, Pair, Role};
 use crate::digested;
 use crate::flow::model::Flow;
+use crate::general::IpVersion;
 use crate::mih_handover::model::MihHandover;
 use crate::mobile_ip::model::MobileIp;
 use crate::names::{Names, report_unknown};
@@ -51,6 +52,7 @@ pub(crate) fn check(all: &All<'_>, network: &Network<'_>, names: &Names<'_>, rep
         check_power(&at, entry, &interfaces, report);
         check_signals(&at, entry, &interfaces, report);
         check_class(&at, entry, report);
+        check_mobile_ip(&at, entry, (&interfaces, network), report);
         if report.count() == 0 {
             warn_of_never_selected(&at, entry, (&interfaces, all.flows), report);
             warn_of_flows_that_stay(&at, entry, all.flows, report);
@@ -104,6 +106,11 @@ fn check_policy(
     let steps = [Key("flow"), At(j), Key("policy")];
     let candidates = interfaces.candidates(entry);
     let all = || candidates.iter().map(|(own, _)| own.entry.access.name());
+    if entry.scheme == Scheme::MobileIp {
+        let message =
+            "with Mobile IP a flow keeps the home address, which is reached by one interface at a time";
+        report.add(&steps, message, "leave `policy` out, or choose another `scheme` in the [[selection]]");
+    }
     if flow.policy().is_empty() {
         let message = "a policy without an interface leaves the flow none";
         let help = format!("name {}, preferred ones first, or leave `policy` out", alternatives(all()));
@@ -312,6 +319,47 @@ fn check_signals(at: &[Step], entry: &Selection, interfaces: &Interfaces<'_>, re
     }
 }
 
+/// Checks what Mobile IP needs: IPv4, and a home agent that other links lead to.
+fn check_mobile_ip(
+    at: &[Step],
+    entry: &Selection,
+    (interfaces, network): (&Interfaces<'_>, &Network<'_>),
+    report: &mut Report<'_>,
+) {
+    let candidates = interfaces.candidates(entry);
+    let all = || candidates.iter().map(|(own, _)| own.entry.access.name());
+    let steps = join(at, ["home"]);
+    if let Some(home) = entry.home.as_deref().filter(|home| !all().any(|name| name == *home)) {
+        let message = format!("\"{}\" never selects \"{home}\"", entry.node);
+        report.add(&steps, message, format!("it selects among {}", alternatives(all())));
+        return;
+    }
+    if entry.scheme != Scheme::MobileIp {
+        return;
+    }
+    if network.general.ip != IpVersion::Ipv4 {
+        let message = "Mobile IP here is Mobile IPv4 (RFC 5944), and the scenario has IPv6";
+        report.add(&join(at, ["scheme"]), message, "write ip = \"ipv4\" in [scenario]");
+    }
+    let is_home = |own: &Own<'_>| entry.home.as_deref().is_none_or(|home| home == own.entry.access.name());
+    let home = candidates.iter().filter(|(own, _)| is_home(own)).min_by_key(|(_, rank)| rank);
+    let Some((home, _)) = home else { return };
+    let own_link =
+        home.entry.access.pairs().into_iter().find(|pair| pair.nodes.contains(&entry.node.as_str()));
+    let agent =
+        own_link.and_then(|Pair { nodes: [a, b], .. }| [a, b].into_iter().find(|end| *end != entry.node));
+    let Some(agent) = agent else { return };
+    let links =
+        network.accesses().filter(|one| one.access.pairs().iter().any(|pair| pair.nodes.contains(&agent)));
+    if links.count() < 2 {
+        let name = home.entry.access.name();
+        let message =
+            format!("\"{agent}\" is the home agent, at the other end of \"{name}\", and has no other link");
+        let help = "name another `home`, or give the home agent a link to the rest of the network";
+        report.add(&join(at, ["scheme"]), message, help);
+    }
+}
+
 /// Checks the name of a policy that is not built in, and what has no effect on a class.
 fn check_class(at: &[Step], entry: &Selection, report: &mut Report<'_>) {
     let Policy::Other(name) = &entry.policy else { return };
@@ -413,18 +461,19 @@ fn why_it_stays(entry: &Selection, flow: &Flow) -> Option<(&'static str, Option<
         Transport::Quic(_) => migrates.then_some(Scheme::Migration),
     };
     let why = match entry.scheme {
-        scheme if scheme == Scheme::None || of_transport == Some(scheme) => return None,
+        Scheme::None | Scheme::MobileIp => return None,
+        scheme if of_transport == Some(scheme) => return None,
         Scheme::Migration if of_transport.is_none() => {
             "only a QUIC client migrates (RFC 9000 section 9), without `migration = false`"
         }
-        Scheme::None | Scheme::Migration => "migration moves QUIC clients alone",
+        Scheme::Migration => "migration moves QUIC clients alone",
         Scheme::Redirect => "redirection moves UDP and TCP alone",
         Scheme::MobileSctp => "mobile SCTP moves SCTP associations alone",
     };
     let moves = of_transport.map(|scheme| match scheme {
         Scheme::MobileSctp => "mobile_sctp",
         Scheme::Migration => "migration",
-        Scheme::None | Scheme::Redirect => "redirect",
+        Scheme::None | Scheme::Redirect | Scheme::MobileIp => "redirect",
     });
     Some((why, moves))
 }

@@ -34,6 +34,10 @@ pub struct Selection {
     /// `none`, and a warning says so. Default chosen: `none`, what hosts do without a mobility protocol.
     #[serde(default)]
     pub scheme: Scheme,
+    /// The link or cell whose address is the home address of `mobile_ip`; the node at its other end is the
+    /// home agent. Left out: the first interface that the node prefers.
+    #[serde(default)]
+    pub home: Option<String>,
     /// How long another interface must stay preferred before it is selected. One that goes down is left at
     /// once. Default chosen: no time, so that ping-pong shows.
     #[serde(default, with = "units::duration")]
@@ -189,6 +193,8 @@ pub enum Scheme {
     MobileSctp,
     /// QUIC clients migrate (RFC 9000 section 9).
     Migration,
+    /// All flows keep the home address: Mobile IPv4 with a co-located care-of address (RFC 5944 section 1.7).
+    MobileIp,
 }
 
 fn default_hysteresis_db() -> f64 {

@@ -48,6 +48,9 @@ impl Driving<'_> {
 
     pub(crate) fn handle_agent(&mut self, moment: &mut Moment<'_>, number: u32) -> bool {
         let now = moment.now;
+        if let Some(at) = (number as usize).checked_sub(self.mobile_ip.agents.len()) {
+            return self.handle_co_located(moment, at, true);
+        }
         let agent = &mut self.mobile_ip.agents[number as usize];
         if !agent.alarm.fires(now) {
             return false;
@@ -67,6 +70,9 @@ impl Driving<'_> {
 
     pub(crate) fn handle_host(&mut self, moment: &mut Moment<'_>, number: u32) -> bool {
         let now = moment.now;
+        if let Some(at) = (number as usize).checked_sub(self.mobile_ip.hosts.len()) {
+            return self.handle_co_located(moment, at, false);
+        }
         let host = &mut self.mobile_ip.hosts[number as usize];
         if !host.alarm.fires(now) {
             return false;
@@ -118,6 +124,10 @@ impl Driving<'_> {
         message: &Registration,
     ) {
         let now = moment.now;
+        if !self.mobile_ip.co_located.is_empty() && self.receive_co_located(moment, packet, datagram, message)
+        {
+            return;
+        }
         if let Some(number) = self.mobile_ip.host(packet.destination) {
             let host = &mut self.mobile_ip.hosts[number as usize];
             let mut cx = Context { now, random: &mut host.random };
@@ -234,7 +244,7 @@ impl Driving<'_> {
     }
 
     /// Sends a message: by an interface, or where routes lead.
-    fn send_mobile_ip(
+    pub(super) fn send_mobile_ip(
         &mut self,
         moment: &mut Moment<'_>,
         node: NodeId,

@@ -10,10 +10,14 @@
 //! once. It sends by the cell of the agent that it has chosen, and before its first agent by its home cell.
 //! `driving` drives the machines, and `tunnel.rs` handles packets.
 //!
-//! Not modelled: home networks without a cell, agents that are not base stations.
+//! Nodes with co-located care-of addresses and their home agents are in `co_located`.
+//!
+//! Not modelled: foreign agents that are not base stations.
 
+mod co_located;
 mod driving;
 
+pub use self::co_located::CoLocatedHost;
 pub(crate) use self::driving::{Driving, describe_registration};
 
 use super::{Action, StationPlace};
@@ -92,6 +96,8 @@ pub struct MobileIp {
     pub agents: Vec<Agent>,
     /// In the order of the scenario.
     pub hosts: Vec<MobileHost>,
+    /// Mobile nodes with co-located care-of addresses, and their home agents, in the order of the scenario.
+    pub co_located: Vec<CoLocatedHost>,
     agent_at: BTreeMap<Address, u32>,
     agent_on: BTreeMap<u32, u32>,
     host_at: BTreeMap<Address, u32>,
@@ -113,6 +119,11 @@ impl MobileIp {
         self.host_at.insert(host.home_address, number);
         self.host_of.insert(host.node, number);
         self.hosts.push(host);
+    }
+
+    /// The home address of a node with co-located care-of addresses.
+    pub fn home_of(&self, node: NodeId) -> Option<Address> {
+        self.co_located.iter().find(|host| host.node == node).map(|host| host.home_address)
     }
 
     /// The agent with this address.

@@ -8,7 +8,7 @@
 //! timer fires.
 
 mod agents;
-mod registrar;
+pub(super) mod registrar;
 mod solicitor;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -23,7 +23,7 @@ use super::advertiser::ALL_ON_LINK;
 use super::identification::{ReplayProtection, Requester};
 use super::security::SecurityAssociation;
 use super::stats::{Rejection, Rejections};
-use super::wire::{AgentAdvertisement, Code, Message};
+use super::wire::{AgentAdvertisement, Code, Message, RequestFlags};
 use super::{Arrival, Interface, PORT, Pdu, Transmit};
 use crate::{Context, Machine};
 
@@ -146,7 +146,7 @@ impl MobileNode {
                 config.home_agent,
                 config.security,
                 config.retransmission,
-                config.reverse_tunnel,
+                if config.reverse_tunnel { RequestFlags::REVERSE_TUNNEL } else { RequestFlags::default() },
                 Requester::new(config.replay_protection, config.clock_offset_ns),
             ),
             config,

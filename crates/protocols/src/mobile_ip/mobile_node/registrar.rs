@@ -29,9 +29,9 @@ impl Default for Retransmission {
 
 /// What a registration is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Purpose {
-    pub(super) care_of_address: Ipv4Addr,
-    pub(super) lifetime_s: u16,
+pub(in super::super) struct Purpose {
+    pub(in super::super) care_of_address: Ipv4Addr,
+    pub(in super::super) lifetime_s: u16,
 }
 
 #[derive(Clone, Debug)]
@@ -48,7 +48,7 @@ struct Pending {
 
 /// What a reply did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(in super::super) enum Outcome {
     /// It answers nothing.
     Unsolicited,
     /// Its authenticator is missing or wrong.
@@ -61,28 +61,29 @@ pub(super) enum Outcome {
 
 /// The registrations of a mobile node.
 #[derive(Clone, Debug)]
-pub(super) struct Registrar {
+pub(in super::super) struct Registrar {
     home_address: Ipv4Addr,
     home_agent: Ipv4Addr,
     security: SecurityAssociation,
     retransmission: Retransmission,
-    reverse_tunnel: bool,
+    /// Those of registrations; deregistrations have none.
+    flags: RequestFlags,
     requester: Requester,
     pending: Option<Pending>,
     /// When the registration ends that was accepted last.
-    pub(super) expires: Option<Time>,
+    pub(in super::super) expires: Option<Time>,
     renew_at: Option<Time>,
     /// A binding may be at the home agent: something was asked for since the last deregistration.
-    pub(super) may_be_bound: bool,
+    pub(in super::super) may_be_bound: bool,
 }
 
 impl Registrar {
-    pub(super) fn new(
+    pub(in super::super) fn new(
         home_address: Ipv4Addr,
         home_agent: Ipv4Addr,
         security: SecurityAssociation,
         retransmission: Retransmission,
-        reverse_tunnel: bool,
+        flags: RequestFlags,
         requester: Requester,
     ) -> Registrar {
         Registrar {
@@ -90,7 +91,7 @@ impl Registrar {
             home_agent,
             security,
             retransmission,
-            reverse_tunnel,
+            flags,
             requester,
             pending: None,
             expires: None,
@@ -99,24 +100,24 @@ impl Registrar {
         }
     }
 
-    pub(super) fn poll_timeout(&self) -> Option<Time> {
+    pub(in super::super) fn poll_timeout(&self) -> Option<Time> {
         let again_at = self.pending.as_ref().map(|pending| pending.again_at);
         [again_at, self.renew_at, self.expires].into_iter().flatten().min()
     }
 
     /// A request is on its way.
-    pub(super) fn is_pending(&self) -> bool {
+    pub(in super::super) fn is_pending(&self) -> bool {
         self.pending.is_some()
     }
 
     /// What is asked for is not wanted any more.
-    pub(super) fn cancel(&mut self) {
+    pub(in super::super) fn cancel(&mut self) {
         self.pending = None;
         self.renew_at = None;
     }
 
     /// Begins a registration, or a deregistration.
-    pub(super) fn begin(&mut self, cx: &mut Context<'_>, purpose: Purpose) -> Message {
+    pub(in super::super) fn begin(&mut self, cx: &mut Context<'_>, purpose: Purpose) -> Message {
         self.renew_at = None;
         self.may_be_bound = true;
         let timeout = self.retransmission.initial;
@@ -128,9 +129,8 @@ impl Registrar {
     }
 
     fn request(&self, purpose: Purpose, identification: u64) -> Message {
-        let tunnelled = self.reverse_tunnel && purpose.lifetime_s > 0;
         let mut message = Message::Request(Request {
-            flags: if tunnelled { RequestFlags::REVERSE_TUNNEL } else { RequestFlags::default() },
+            flags: if purpose.lifetime_s > 0 { self.flags } else { RequestFlags::default() },
             lifetime_s: purpose.lifetime_s,
             home_address: self.home_address,
             home_agent: self.home_agent,
@@ -144,7 +144,7 @@ impl Registrar {
 
     /// The request again, if its time has come: the timeout doubles, up to the maximum and the lifetime asked
     /// for.
-    pub(super) fn retransmit(&mut self, cx: &mut Context<'_>) -> Option<Message> {
+    pub(in super::super) fn retransmit(&mut self, cx: &mut Context<'_>) -> Option<Message> {
         let maximum = self.retransmission.maximum;
         let pending = self.pending.as_mut().filter(|pending| pending.again_at <= cx.now)?;
         let lifetime = match pending.purpose.lifetime_s {
@@ -164,7 +164,7 @@ impl Registrar {
     }
 
     /// A corrected request, behind a refusal that said what was wrong.
-    pub(super) fn correct(&mut self, cx: &mut Context<'_>) -> Option<Message> {
+    pub(in super::super) fn correct(&mut self, cx: &mut Context<'_>) -> Option<Message> {
         let pending = self.pending.as_mut()?;
         pending.sent = cx.now;
         pending.again_at = cx.now + pending.timeout;
@@ -175,7 +175,7 @@ impl Registrar {
     }
 
     /// Whether the registration ends at this instant.
-    pub(super) fn expire(&mut self, now: Time) -> bool {
+    pub(in super::super) fn expire(&mut self, now: Time) -> bool {
         let over = self.expires.is_some_and(|expires| expires <= now);
         if over {
             self.expires = None;
@@ -184,7 +184,7 @@ impl Registrar {
     }
 
     /// Whether the registration is to be renewed now.
-    pub(super) fn renewal_is_due(&mut self, now: Time) -> bool {
+    pub(in super::super) fn renewal_is_due(&mut self, now: Time) -> bool {
         let due = self.renew_at.is_some_and(|at| at <= now);
         if due {
             self.renew_at = None;
@@ -193,7 +193,7 @@ impl Registrar {
     }
 
     /// Section 3.6.2.
-    pub(super) fn on_reply(&mut self, now: Time, message: &Message, reply: &Reply) -> Outcome {
+    pub(in super::super) fn on_reply(&mut self, now: Time, message: &Message, reply: &Reply) -> Outcome {
         let Some(pending) = &mut self.pending else { return Outcome::Unsolicited };
         if reply.home_address != self.home_address || !self.requester.matches(reply.identification) {
             return Outcome::Unsolicited;
