@@ -110,6 +110,39 @@ def test_reno_in_python_is_reno_to_the_octet(tmp_path: Path, variant: str) -> No
     assert made[0].segments.equals(made[1].segments)
 
 
+QUIC = {"flow.ftp.transport": {"protocol": "quic", "congestion_control": "reno"}}
+
+
+def test_reno_in_python_is_reno_over_quic(tmp_path: Path) -> None:
+    """Losses, and an outage of a second with persistent congestion."""
+    file = law(tmp_path)
+    made = [roamsim.run(SCENARIO, trace="cwnd", set=QUIC | own) for own in ({}, {KEY: f"{file}:Again"})]
+    flows = [result.flows.row(0, named=True) for result in made]
+    assert (flows[0].pop("variant"), flows[1].pop("variant")) == ("reno", "Again")
+    assert flows[0]["timeouts"] >= 1
+    assert flows[0] == flows[1]
+    windows = [result.samples.drop("scenario", "seed", "replication") for result in made]
+    assert windows[0].height > 1000
+    assert windows[0].equals(windows[1])
+
+
+def test_a_rate_of_its_own_paces_over_quic(tmp_path: Path) -> None:
+    """Octets of UDP payload count: 1452 in a packet, of which QUIC takes 31 or so."""
+    body = (
+        "self.window_bytes = 1e6; self.pacing_rate_bps = 2e6; assert sample.delivery_rate_bps is None or sample.rtt_s"
+    )
+    file = law(tmp_path, control(body))
+    own = QUIC | {KEY: f"{file}:Mine", "link.pipe.loss.probability": 0, "link.pipe.outages": []}
+    result = roamsim.run(SCENARIO, set=own)
+    assert 1.9e6 < result.flows["goodput_bps"][0] < 1.98e6
+
+
+def test_an_error_over_quic_names_the_line(tmp_path: Path) -> None:
+    file = law(tmp_path, control("self.window_bytes = 1 / 0"))
+    with pytest.raises(roamsim.RunFailed, match=r"mine\.py:4, in Mine\.on_ack: ZeroDivisionError"):
+        roamsim.run(SCENARIO, set=QUIC | {KEY: f"{file}:Mine"})
+
+
 def test_a_rate_of_its_own_paces(tmp_path: Path) -> None:
     file = law(tmp_path, control("self.window_bytes = 1e6; self.pacing_rate_bps = 2e6"))
     result = roamsim.run(

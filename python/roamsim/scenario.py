@@ -3068,7 +3068,8 @@ class QuicTransport(Table):
     """QUIC (RFC 9000), by the library quinn-proto.
 
     Attributes:
-        congestion_control: The rule for the congestion window. Default: RFC 9002 section 7. Without it: "newreno".
+        congestion_control: The rule for the congestion window, or a class in Python by `FILE.py:CLASS`, which only
+            `--set`, `--vary` and the API may name. Default: RFC 9002 section 7. Without it: "newreno".
         initial_window: The congestion window at first, and after a change of path. Default: ten datagrams of 1200
             bytes (RFC 9002 section 7.2). Without it: "12kB".
         receive_window: The most that a receiver takes beyond what its application has read (RFC 9000 section 4.1).
@@ -3085,7 +3086,8 @@ class QuicTransport(Table):
             section 9). `change_primary_at` of the node says which, or a `[[handover]]`, or a `[[selection]]` with
             the scheme `migration`. Default chosen: yes. Without it: true.
         rebinding_interval: How often a NAT before the client gives it another port, which the client does not see;
-            0 s is never. What the server still sends to the port before is lost. Default: never. Without it: "0s".
+            0 s is never. Datagrams that the server still sends to the port before are lost. Default: never.
+            Without it: "0s".
         retry: Whether the server answers a client's first packet by Retry, with a token that proves its address.
             It costs a round trip (RFC 9000 section 8.1.2). Default chosen: no, as a server that is not under
             attack. Without it: false.

@@ -8,6 +8,7 @@ use crate::null::Remembered;
 use quinn_proto::congestion::ControllerFactory;
 use quinn_proto::{MtuDiscoveryConfig, QlogStream, TransportConfig, VarInt};
 use roamsim_engine::{Span, Stream};
+use roamsim_protocols::tcp::congestion::LawMaker;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,6 +23,8 @@ pub const MAX_DATAGRAM_BYTES: u32 = 1452;
 pub struct Settings {
     /// The congestion control.
     pub congestion_control: CongestionControl,
+    /// Makes the laws of [`CongestionControl::Given`].
+    pub law: Option<LawMaker>,
     /// The congestion window at first, and after a change of path.
     pub initial_window_bytes: u64,
     /// The most that a receiver takes beyond what its application has read, of a stream and altogether.
@@ -55,6 +58,7 @@ impl Default for Settings {
         Settings {
             // The default of RFC 9002, appendix B.
             congestion_control: CongestionControl::NewReno,
+            law: None,
             // RFC 9002 section 7.2: ten datagrams of 1200 octets.
             initial_window_bytes: 12_000,
             // The library's: 100 Mb/s over 100 ms.
@@ -122,6 +126,7 @@ impl Settings {
         config.datagram_receive_buffer_size((self.messages == Messages::Datagrams).then_some(1 << 16));
         let factory: Arc<dyn ControllerFactory + Send + Sync> = Arc::new(control::Factory {
             kind: self.congestion_control,
+            law: self.law.clone(),
             initial_window_bytes: self.initial_window_bytes,
             random: random.clone(),
             meter: Arc::clone(meter),

@@ -5,6 +5,7 @@ use roamsim_network::socket::endpoint::LogFile;
 use roamsim_scenario::run::{LogMaker, Options, Outcome, Trace, run};
 use roamsim_scenario::{Format, Scenario};
 use std::io::{self, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 const GOOD: &str = r#"
 [scenario]
@@ -145,6 +146,43 @@ fn a_qlog_that_cannot_be_written_fails_the_run() {
     assert_eq!(said(|| Ok(Disk { left_bytes: 1000, takes_flushes: true })), failure);
     assert_eq!(said(|| Ok(Disk { left_bytes: 1_000_000, takes_flushes: false })), failure);
     assert_eq!(said(|| Err(io::ErrorKind::StorageFull.into())), failure);
+}
+
+/// Panics when something is written.
+struct Trap;
+
+impl Write for Trap {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        panic!("no such disk");
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The library writes its log itself, so what panics there panics within the library. The run says so; those
+/// before and after it are the same as each other.
+#[test]
+fn a_panic_within_the_library_fails_its_run_alone() {
+    let scenario = Scenario::parse(GOOD, "scenario.toml", Format::Toml, &[]);
+    let scenario = scenario.unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
+    let said = |traps: bool| {
+        let logs: LogMaker = match traps {
+            true => Box::new(|_| Ok(Box::new(Trap))),
+            false => Box::new(|_| Ok(Box::new(io::sink()))),
+        };
+        let options = Options { seed: 1, logs: Some(logs), fingerprints: true, ..Options::default() };
+        let ran = catch_unwind(AssertUnwindSafe(|| run(&scenario, options)));
+        ran.map(|outcome| outcome.map(|outcome| outcome.fingerprints.map(|prints| prints.packets)).ok())
+            .map_err(|panic| panic.downcast_ref::<String>().cloned().unwrap_or_default())
+    };
+    let before = said(false);
+    let words = said(true).expect_err("it goes on");
+    assert!(words.starts_with("the QUIC library quinn-proto 0.11.19 panicked at 0.0"), "{words}");
+    assert!(words.ends_with(": no such disk"), "{words}");
+    assert_eq!(before, said(false));
+    assert!(matches!(before, Ok(Some(Some(_)))), "{before:?}");
 }
 
 const BULK: (&str, &str) = ("flow.f.application", "{ kind = \"bulk\" }");
@@ -606,6 +644,7 @@ reports! {
         "messages = \"datagrams\" }\napplication = { kind = \"transfers\", rate = \"1/s\", size = \"1kB\", max_connections = 5 }";
     quic_key_of_tcp: "max_idle_timeout = \"30s\"" => "min_rto = \"200ms\"";
     quic_unknown_congestion_control: "max_idle_timeout = \"30s\"" => "congestion_control = \"bbr2\"";
+    quic_with_a_class_of_a_file: "max_idle_timeout = \"30s\"" => "congestion_control = \"mine.py:Mine\"";
     quic_with_dctcp_without_marks: "max_idle_timeout = \"30s\"" => "congestion_control = \"dctcp\"";
     quic_with_bbr_and_marks: "max_idle_timeout = \"30s\"" => "congestion_control = \"bbr\", ecn = true";
     quic_with_l4s_and_newreno: "max_idle_timeout = \"30s\"" => "ecn = true, l4s = true";

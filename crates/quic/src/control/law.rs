@@ -16,7 +16,7 @@ use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerMetrics};
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::tcp::VegasThresholds;
-use roamsim_protocols::tcp::congestion::{Ack, Cause, CongestionControl, Settings};
+use roamsim_protocols::tcp::congestion::{Ack, Cause, CongestionControl, LawMaker, Settings};
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -36,6 +36,8 @@ pub(super) struct Law<L> {
     is_collapsed: bool,
     /// Only for laws that take samples.
     packets: Option<Packets>,
+    /// It is a law of another crate, which gets every acknowledgement, and samples.
+    is_given: bool,
     last_sent: Time,
     /// Octets and instant of the last acknowledgement, until it is known whether it has marks.
     untold_bytes: u64,
@@ -49,19 +51,22 @@ impl<L: CongestionControl> Law<L> {
         (initial_window_bytes, mtu): (u64, u16),
         (now, counts_round_trips): (Instant, bool),
         random: &Stream,
+        given: Option<LawMaker>,
         meter: Arc<Meter>,
     ) -> Law<L> {
+        let is_given = given.is_some();
         let mut law = L::new(&Settings {
             initial_ssthresh_bytes: None,
             vegas: VegasThresholds::default(),
             fast_convergence: true,
             abe: false,
-            law: None,
+            law: given,
         });
         law.start(u64::from(mtu), initial_window_bytes);
         law.set_random(random);
         law.on_handshake(clock::simulated(now), None);
-        let packets = (L::TAKES_SAMPLES || L::COUNTS_MARKS || counts_round_trips).then(Packets::default);
+        let counts = L::TAKES_SAMPLES || L::COUNTS_MARKS || counts_round_trips || is_given;
+        let packets = counts.then(Packets::default);
         let law = Law {
             law,
             initial_window_bytes,
@@ -70,6 +75,7 @@ impl<L: CongestionControl> Law<L> {
             is_repairing: false,
             is_collapsed: false,
             packets,
+            is_given,
             last_sent: Time::ZERO,
             untold_bytes: 0,
             untold_at: None,
@@ -125,12 +131,14 @@ impl<L: CongestionControl> Law<L> {
             }
             self.untold_bytes += bytes;
         }
-        if self.is_from_before(sent) {
+        let may_grow = !self.is_from_before(sent);
+        if !may_grow && !self.is_given {
             return;
         }
-        self.is_collapsed = false;
+        self.is_collapsed &= !may_grow;
         self.law.on_ack(&Ack {
             bytes,
+            may_grow,
             // Slow start counts every octet (RFC 9002 section 7.3.1).
             most_segments: bytes.div_ceil(self.mtu_bytes),
             // The time of the curve stops while the application limits the flight (RFC 9438 section 5.8).
@@ -140,7 +148,6 @@ impl<L: CongestionControl> Law<L> {
             rtt: Some(Span::from_ns(now.saturating_duration_since(sent).as_nanos() as u64)),
             snd_una,
             snd_nxt,
-            ..Ack::default()
         });
     }
 }
@@ -173,7 +180,7 @@ impl<L: CongestionControl + Clone + Send + Sync + 'static> Controller for Law<L>
         if app_limited {
             packets.on_app_limited();
         }
-        if L::TAKES_SAMPLES {
+        if L::TAKES_SAMPLES || self.is_given {
             let is_recovering = |sent| recovery_start.is_some_and(|start| sent <= start);
             if let Some(delivery) = packets.delivery(clock::simulated(now), is_recovering) {
                 self.is_repairing = delivery.recovering;
@@ -299,7 +306,7 @@ mod tests {
     #[test]
     fn a_datagram_may_fill_the_window() {
         let (random, meter) = (Stream::new(1, 0, "law"), Arc::default());
-        let law = Law::<Bbr>::new((12_000, 1200), (at(0), true), &random, meter);
+        let law = Law::<Bbr>::new((12_000, 1200), (at(0), true), &random, None, meter);
         assert_eq!([9, 10].map(|in_flight| in_flight * 1200 + 1200 < law.window()), [true, false]);
     }
 
@@ -307,7 +314,7 @@ mod tests {
     #[test]
     fn after_persistent_congestion_the_window_waits_for_what_is_sent_then() {
         let (random, meter) = (Stream::new(1, 0, "law"), Arc::default());
-        let mut law = Law::<Bbr>::new((100_000, 1200), (at(0), true), &random, meter);
+        let mut law = Law::<Bbr>::new((100_000, 1200), (at(0), true), &random, None, meter);
         (1..=50).for_each(|ms| law.on_sent(at(ms), 1200, ms));
         law.on_congestion_event(at(999), at(40), true, 40 * 1200);
         assert_eq!((law.window_bytes(), law.law.cwnd_bytes()), (2400, 11 * 1200));
@@ -325,7 +332,7 @@ mod tests {
     #[test]
     fn acknowledgements_that_it_sends_do_not_hide_an_idle_time() {
         let (random, meter) = (Stream::new(1, 0, "law"), Arc::<Meter>::default());
-        let mut law = Law::<Idle>::new((12_000, 1200), (at(0), true), &random, Arc::clone(&meter));
+        let mut law = Law::<Idle>::new((12_000, 1200), (at(0), true), &random, None, Arc::clone(&meter));
         // The calls by which the library and the endpoint report data.
         let send = |law: &mut Law<Idle>, ms| {
             law.on_sent(at(ms), 1200, 0);

@@ -9,7 +9,7 @@ use law::Law;
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics, NewRenoConfig};
 use roamsim_engine::Stream;
-use roamsim_protocols::tcp::congestion::{Bbr, Cubic, CubicLinux, Dctcp, Reno, Vegas};
+use roamsim_protocols::tcp::congestion::{Bbr, Cubic, CubicLinux, Dctcp, Given, LawMaker, Reno, Vegas};
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,6 +32,8 @@ pub enum Kind {
     Bbr,
     /// DCTCP (RFC 8257): the simulator's.
     Dctcp,
+    /// The law of another crate: [`Settings::law`](crate::Settings::law).
+    Given,
 }
 
 /// What the control of a path tells the end of the connection.
@@ -53,6 +55,7 @@ pub(crate) struct Meter {
 /// Makes the control of each path.
 pub(crate) struct Factory {
     pub(crate) kind: Kind,
+    pub(crate) law: Option<LawMaker>,
     pub(crate) initial_window_bytes: u64,
     /// What laws draw comes from children of it, one a path.
     pub(crate) random: Stream,
@@ -70,12 +73,13 @@ impl ControllerFactory for Factory {
                 config.initial_window(self.initial_window_bytes);
                 Arc::new(config).build(now, current_mtu)
             }
-            Kind::Reno => Box::new(Law::<Reno>::new(window, (now, false), &random, meter)),
-            Kind::Cubic => Box::new(Law::<Cubic>::new(window, (now, false), &random, meter)),
-            Kind::CubicLinux => Box::new(Law::<CubicLinux>::new(window, (now, false), &random, meter)),
-            Kind::Vegas => Box::new(Law::<Vegas>::new(window, (now, true), &random, meter)),
-            Kind::Bbr => Box::new(Law::<Bbr>::new(window, (now, true), &random, meter)),
-            Kind::Dctcp => Box::new(Law::<Dctcp>::new(window, (now, true), &random, meter)),
+            Kind::Reno => Box::new(Law::<Reno>::new(window, (now, false), &random, None, meter)),
+            Kind::Cubic => Box::new(Law::<Cubic>::new(window, (now, false), &random, None, meter)),
+            Kind::CubicLinux => Box::new(Law::<CubicLinux>::new(window, (now, false), &random, None, meter)),
+            Kind::Vegas => Box::new(Law::<Vegas>::new(window, (now, true), &random, None, meter)),
+            Kind::Bbr => Box::new(Law::<Bbr>::new(window, (now, true), &random, None, meter)),
+            Kind::Dctcp => Box::new(Law::<Dctcp>::new(window, (now, true), &random, None, meter)),
+            Kind::Given => Box::new(Law::<Given>::new(window, (now, true), &random, self.law.clone(), meter)),
         };
         Box::new(Metered { control, meter: Arc::clone(&self.meter) })
     }
@@ -154,7 +158,7 @@ mod tests {
 
     fn control(kind: Kind, initial_window_bytes: u64, begin: Instant) -> (Box<dyn Controller>, Arc<Meter>) {
         let (random, meter) = (Stream::new(1, 0, "control"), Arc::<Meter>::default());
-        let factory = Factory { kind, initial_window_bytes, random, meter: Arc::clone(&meter) };
+        let factory = Factory { kind, law: None, initial_window_bytes, random, meter: Arc::clone(&meter) };
         (Arc::new(factory).build(begin, 1200), meter)
     }
 

@@ -49,12 +49,13 @@ impl Transport {
     pub(crate) fn law(&self) -> Option<&str> {
         match self {
             Transport::Tcp(settings) => tcp::control::law(settings),
-            Transport::Udp(_) | Transport::Sctp(_) | Transport::Quic(_) => None,
+            Transport::Quic(settings) => settings.law(),
+            Transport::Udp(_) | Transport::Sctp(_) => None,
         }
     }
 
     /// What its results call the rules that it follows: the variant of TCP or the class of its congestion
-    /// control, the RFC of SCTP, the congestion control of QUIC.
+    /// control, the RFC of SCTP, the congestion control of QUIC or its class.
     pub(crate) fn rules_name(&self) -> String {
         match self {
             Transport::Udp(_) => String::new(),
@@ -63,7 +64,7 @@ impl Transport {
                 None => settings.variant.to_string(),
             },
             Transport::Sctp(settings) => sctp::build::rules_name(settings).to_owned(),
-            Transport::Quic(settings) => settings.congestion_control.name().to_owned(),
+            Transport::Quic(settings) => tcp::control::class(&settings.congestion_control).to_owned(),
         }
     }
 

@@ -8,6 +8,7 @@ use roamsim_network::World;
 use roamsim_network::flow::Association;
 use roamsim_network::socket::endpoint::Endpoint;
 use roamsim_network::socket::{SocketEnd, User};
+use roamsim_protocols::tcp::congestion::LawMaker;
 use roamsim_quic::{CongestionControl, Crypto, EarlyData, Messages, Quic, Settings};
 #[cfg(feature = "tls")]
 use std::sync::Arc;
@@ -20,7 +21,8 @@ pub(crate) fn add(
     (a, of_a): (SocketEnd, Stream),
     (b, of_b): (SocketEnd, Stream),
 ) -> Option<Association> {
-    let settings = settings(model, has_messages);
+    let law = model.law().and_then(|name| world.laws.get(name)).cloned();
+    let settings = settings(model, has_messages, law);
     let Session { crypto: [client, server], over } = session(model, &settings);
     let end = |user, crypto, random| -> Box<dyn Endpoint> {
         let end = over(Quic::new(&settings, crypto, random));
@@ -58,9 +60,10 @@ fn session(model: &Model, settings: &Settings) -> Session {
 }
 
 /// Every key is taken apart and every field is written: one that is forgotten does not compile.
-fn settings(model: &Model, has_messages: bool) -> Settings {
+fn settings(model: &Model, has_messages: bool, law: Option<LawMaker>) -> Settings {
     let &Model {
-        congestion_control,
+        // By its name.
+        congestion_control: _,
         initial_window_bytes,
         receive_window_bytes,
         max_idle_timeout,
@@ -79,15 +82,17 @@ fn settings(model: &Model, has_messages: bool) -> Settings {
         certificate_bytes,
     } = model;
     Settings {
-        congestion_control: match congestion_control {
-            QuicCongestionControl::Newreno => CongestionControl::NewReno,
-            QuicCongestionControl::Reno => CongestionControl::Reno,
-            QuicCongestionControl::Cubic => CongestionControl::Cubic,
-            QuicCongestionControl::CubicLinux => CongestionControl::CubicLinux,
-            QuicCongestionControl::Vegas => CongestionControl::Vegas,
-            QuicCongestionControl::Bbr => CongestionControl::Bbr,
-            QuicCongestionControl::Dctcp => CongestionControl::Dctcp,
+        congestion_control: match model.control() {
+            None => CongestionControl::Given,
+            Some(QuicCongestionControl::Newreno) => CongestionControl::NewReno,
+            Some(QuicCongestionControl::Reno) => CongestionControl::Reno,
+            Some(QuicCongestionControl::Cubic) => CongestionControl::Cubic,
+            Some(QuicCongestionControl::CubicLinux) => CongestionControl::CubicLinux,
+            Some(QuicCongestionControl::Vegas) => CongestionControl::Vegas,
+            Some(QuicCongestionControl::Bbr) => CongestionControl::Bbr,
+            Some(QuicCongestionControl::Dctcp) => CongestionControl::Dctcp,
         },
+        law,
         initial_window_bytes,
         receive_window_bytes,
         messages: match messages {
@@ -118,8 +123,8 @@ mod tests {
 
     #[test]
     fn a_scenario_that_says_nothing_has_the_defaults_of_the_endpoint() {
-        assert_eq!(settings(&Model::default(), false), Settings::default());
-        assert_eq!(settings(&Model::default(), true).messages, Messages::StreamEach);
+        assert_eq!(settings(&Model::default(), false, None), Settings::default());
+        assert_eq!(settings(&Model::default(), true, None).messages, Messages::StreamEach);
         assert_eq!(Model::MIN_DATAGRAM_FRAME_BYTES, roamsim_quic::messages::NUMBER_BYTES as u64);
         assert_eq!(Model::MIN_DATAGRAM_BYTES, u64::from(roamsim_quic::settings::MIN_DATAGRAM_BYTES));
         assert_eq!(Model::MAX_DATAGRAM_BYTES, u64::from(roamsim_quic::settings::MAX_DATAGRAM_BYTES));

@@ -2,9 +2,12 @@
 
 use super::model::{Quic, QuicCongestionControl, QuicCrypto, QuicEarlyData};
 use crate::access::Network;
+use crate::digested;
 use crate::report::{Report, Step, join};
+use crate::suggest::nearest;
 use crate::topology::Topology;
 use crate::transport::Udp;
+use crate::transport::tcp::control::{class, refuse_file};
 use roamsim_engine::Span;
 
 /// The largest number that packets can tell (RFC 9000 section 16), and the largest window.
@@ -79,6 +82,7 @@ pub(crate) fn check(
         let help = format!("write \"{SHORTEST_MAPPING}\" or more");
         report.add(&join(at, ["rebinding_interval"]), message, help);
     }
+    check_control(at, quic, report);
     check_marks(at, quic, report);
     let least_bytes = Quic::MIN_DATAGRAM_BYTES + Udp::HEADER_BYTES + network.general.ip.header_bytes();
     // With several addresses it may use any link.
@@ -95,22 +99,38 @@ pub(crate) fn check(
     }
 }
 
+/// Refuses a congestion control that does not exist.
+fn check_control(at: &[Step], quic: &Quic, report: &mut Report<'_>) {
+    let (named, steps) = (&quic.congestion_control, join(at, ["congestion_control"]));
+    if quic.control().is_some() || quic.law().is_some() {
+        return;
+    }
+    if digested::is_file(named) {
+        return refuse_file(&steps, named, report);
+    }
+    let names = || QuicCongestionControl::ALL.into_iter().map(QuicCongestionControl::name);
+    let meant = nearest(named, names()).map(|meant| format!("did you mean `{meant}`? ")).unwrap_or_default();
+    let all: Vec<String> = names().map(|name| format!("`{name}`")).collect();
+    let help = format!("{meant}There are {}, and classes in Python by FILE.py:CLASS", all.join(", "));
+    report.add(&steps, format!("there is no congestion control `{named}` over QUIC"), help);
+}
+
 /// What ECN and the congestion control ask of each other.
 fn check_marks(at: &[Step], quic: &Quic, report: &mut Report<'_>) {
-    let control = quic.congestion_control;
-    if control == QuicCongestionControl::Dctcp && !quic.ecn {
+    let control = quic.control();
+    if control == Some(QuicCongestionControl::Dctcp) && !quic.ecn {
         let help = "write ecn = true as well, and a queue that marks, such as `dualpi2`";
         let message = "`dctcp` reduces its window by marks, and ECN is off";
         report.add(&join(at, ["congestion_control"]), message, help);
     }
-    if control == QuicCongestionControl::Bbr && quic.ecn {
+    if control == Some(QuicCongestionControl::Bbr) && quic.ecn {
         let help = "leave it out or write false";
         report.add(&join(at, ["ecn"]), "BBR's draft names no response to ECN marks", help);
     }
-    if quic.l4s && control != QuicCongestionControl::Dctcp {
+    if quic.l4s && control != Some(QuicCongestionControl::Dctcp) {
         let message = format!(
             "`l4s` promises a window that falls by the share of marks (RFC 9331 section 4.3); that of `{}` does not",
-            control.name()
+            class(&quic.congestion_control)
         );
         let help = "write congestion_control = \"dctcp\" and ecn = true, or leave it out";
         report.add(&join(at, ["l4s"]), message, help);

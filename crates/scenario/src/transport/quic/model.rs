@@ -4,14 +4,16 @@ use roamsim_engine::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::units;
+use crate::{digested, units};
 
 /// The settings of QUIC, which both ends have.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Quic {
-    /// The rule for the congestion window. Default: RFC 9002 section 7.
-    pub congestion_control: QuicCongestionControl,
+    /// The rule for the congestion window, or a class in Python by `FILE.py:CLASS`, which only `--set`, `--vary`
+    /// and the API may name. Default: RFC 9002 section 7.
+    #[schemars(with = "QuicCongestionControl")]
+    pub congestion_control: String,
     /// The congestion window at first, and after a change of path. Default: ten datagrams of 1200 bytes (RFC
     /// 9002 section 7.2).
     #[serde(rename = "initial_window", with = "units::size")]
@@ -73,7 +75,7 @@ impl Default for Quic {
     // compares them.
     fn default() -> Quic {
         Quic {
-            congestion_control: QuicCongestionControl::Newreno,
+            congestion_control: QuicCongestionControl::Newreno.name().to_owned(),
             initial_window_bytes: 12_000,
             receive_window_bytes: 1_250_000,
             max_idle_timeout: Span::from_secs(30),
@@ -95,6 +97,16 @@ impl Default for Quic {
 impl Quic {
     /// Payload of UDP that every path of QUIC carries (RFC 9000 section 14).
     pub const MIN_DATAGRAM_BYTES: u64 = 1200;
+
+    /// The congestion control that it names, if it is a built-in one.
+    pub(crate) fn control(&self) -> Option<QuicCongestionControl> {
+        QuicCongestionControl::ALL.into_iter().find(|control| control.name() == self.congestion_control)
+    }
+
+    /// The class in Python that it names, with its digest.
+    pub(crate) fn law(&self) -> Option<&str> {
+        Some(self.congestion_control.as_str()).filter(|named| digested::class(named).is_some())
+    }
 
     /// Payload of UDP that path MTU discovery tries at most, as quinn-proto 0.11.19.
     pub const MAX_DATAGRAM_BYTES: u64 = 1452;
@@ -177,6 +189,17 @@ pub enum QuicCongestionControl {
 }
 
 impl QuicCongestionControl {
+    /// Every one.
+    pub(crate) const ALL: [QuicCongestionControl; 7] = [
+        QuicCongestionControl::Newreno,
+        QuicCongestionControl::Reno,
+        QuicCongestionControl::Cubic,
+        QuicCongestionControl::CubicLinux,
+        QuicCongestionControl::Vegas,
+        QuicCongestionControl::Bbr,
+        QuicCongestionControl::Dctcp,
+    ];
+
     /// Its name in scenarios and results.
     pub fn name(self) -> &'static str {
         match self {

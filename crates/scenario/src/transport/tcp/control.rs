@@ -63,12 +63,7 @@ pub(super) fn check(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         return check_class(at, tcp, report);
     }
     if digested::is_file(named) {
-        let message = "a scenario alone runs no program, and this one names a class in Python";
-        let help = format!(
-            "leave it out, and name the class when you run it: --set flow.NAME.transport.congestion_control={named}, or in \
-             Python set={{\"flow.NAME.transport.congestion_control\": CLASS}}"
-        );
-        return report.add(&steps, message, help);
+        return refuse_file(&steps, named, report);
     }
     if TcpVariant::NAMES.contains(&named.as_str()) && variant_with(named).is_none() {
         let message = format!("`{named}` is a variant, with a repair of losses of its own");
@@ -88,6 +83,16 @@ pub(super) fn check(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         let help = format!("write variant = \"{repair}\": `{named}` takes the place of its window");
         report.add(&steps, message, help);
     }
+}
+
+/// Refuses a class that a scenario names by its file.
+pub(crate) fn refuse_file(steps: &[Step], named: &str, report: &mut Report<'_>) {
+    let message = "a scenario alone runs no program, and this one names a class in Python";
+    let help = format!(
+        "leave it out, and name the class when you run it: --set flow.NAME.transport.congestion_control={named}, or in \
+         Python set={{\"flow.NAME.transport.congestion_control\": CLASS}}"
+    );
+    report.add(steps, message, help);
 }
 
 /// What has no effect on a class, and the variants whose repair does without their own window.
