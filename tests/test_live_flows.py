@@ -108,6 +108,57 @@ def test_datagrams_of_a_program_are_counted_by_a_simulated_sink() -> None:
     assert result.tables["drops"].select("node", "reason", "packets").rows() == [("server", "no socket", 5)]
 
 
+def cut(whole: bytes, identification: int = 5, size: int = 1480) -> list[bytes]:
+    """Fragments of a packet of IPv4 (RFC 791 section 3.2)."""
+    parts = [whole[20:][at : at + size] for at in range(0, len(whole) - 20, size)]
+    fragments = []
+    for number, part in enumerate(parts):
+        fields = (number < len(parts) - 1) << 13 | number * size // 8
+        header = struct.pack("!BBHHHBBH", 0x45, 0, 20 + len(part), identification, fields, 64, 17, 0) + PHONE + SERVER
+        fragments.append(header[:10] + struct.pack("!H", checksum(header)) + header[12:] + part)
+    return fragments
+
+
+@pytest.mark.parametrize("way", ["in fragments, out of order", "whole, without DF"])
+def test_a_datagram_above_the_path_mtu_reaches_a_simulated_socket(way: str) -> None:
+    """5028 octets cross the path as 1500, 1500, 1500 and 588, in 4.0704 ms at 10 Mb/s."""
+    world = roamsim.World(scenario(UP, "udp", '{ kind = "bulk" }'))
+    whole = datagram(5000, 7, bytes(5000))
+    fragments = cut(whole)
+    sent = [fragments[at] for at in (2, 0, 3, 1)] if way.startswith("in") else cut(whole, size=6000)
+    for octets in sent:
+        world.inject("phone", octets)
+    world.step(1_000_000_000)
+    result = world.finish()
+    flow = result.flows.row(0, named=True)
+    assert (flow["sent_packets"], flow["delivered_packets"], flow["delivered_bytes"]) == (1, 1, 5000)
+    assert flow["mean_delay_s"] == pytest.approx(0.0240704)
+    assert result.tables["external"]["fragmented_packets"].to_list() == [1]
+    assert result.tables["drops"].is_empty()
+
+
+def test_a_large_request_of_a_program_is_answered() -> None:
+    world = roamsim.World(scenario(UP, "udp", '{ kind = "request_response", response_size = "4B" }'))
+    for fragment in cut(datagram(5000, 7, bytes(5000))):
+        world.inject("phone", fragment)
+    world.step(1_000_000_000)
+    [answer] = [received(emitted) for emitted in world.emitted()]
+    assert answer == (44_096_000, 7, 5000, b"\x00\x01\x02\x03")
+
+
+def test_a_fragment_without_the_others_goes_on_after_30_s() -> None:
+    text = scenario(UP, "udp", '{ kind = "bulk" }').replace('duration = "20s"', 'duration = "100s"')
+    world = roamsim.World(text)
+    first, *_ = cut(datagram(5000, 7, bytes(5000)))
+    other, *_ = cut(datagram(5000, 7, bytes(5000)), identification=6)
+    for fragment, until_s in [(first, 30), (other, 90)]:
+        world.inject("phone", fragment)
+        world.step(until_s * 1_000_000_000)
+    result = world.finish()
+    assert result.flows["sent_packets"].to_list() == [0]
+    assert result.tables["drops"].select("node", "reason", "packets").rows() == [("server", "no socket", 1)]
+
+
 def test_a_program_asks_over_udp_and_gets_an_answer_at_the_port_it_asked_from() -> None:
     application = '{ kind = "request_response", response_size = "4B", processing_time = "100ms" }'
     world = roamsim.World(scenario(UP, "udp", application))

@@ -240,3 +240,25 @@ def test_a_wrong_init_does_not_take_the_place_of_a_right_one() -> None:
     result = world.finish()
     drops = result.tables["drops"]
     assert drops.select("node", "reason", "packets").rows() == [("server", "no socket", 1)]
+
+
+@pytest.mark.parametrize("until_s", [59, 61])
+def test_a_program_that_gives_up_leaves_its_place_when_its_cookie_expires(until_s: int) -> None:
+    """60 s (RFC 9260 section 16). Until then the one flow is for the first program alone."""
+    world = between(("phone", "server"), '{ kind = "bulk" }')
+    send(world, 0, init(INIT, b""), port=40000)
+    ((kind, _),) = chunks_out(world, 1000 * until_s)
+    assert kind == INIT_ACK
+    send(world, 0, init(INIT, b""), port=40001)
+    answers = chunks_out(world, 1000 * until_s + 100)
+    if until_s < 60:
+        assert answers == []
+        return
+    ((kind, value),) = answers
+    tag = struct.unpack("!I", value[:4])[0]
+    send(world, tag, chunk(COOKIE_ECHO, cookie_of(value)), port=40001)
+    assert chunks_out(world, 1000 * until_s + 200) == [(COOKIE_ACK, b"")]
+    # An association that is there keeps its place.
+    send(world, tag, chunk(DATA, struct.pack("!IHHI", FIRST_TSN, 0, 0, 0) + b"data"), port=40001)
+    assert SACK in {kind for kind, _ in chunks_out(world, 1000 * until_s + 500)}
+    world.finish()

@@ -108,6 +108,19 @@ pub struct Octets {
     has_data: bool,
 }
 
+/// Which part of a datagram a fragment is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    /// The datagram's number at its source.
+    pub(crate) identification: u32,
+    /// Where it begins in the datagram.
+    pub(crate) offset: usize,
+    /// Whether others come behind it.
+    pub(crate) has_more: bool,
+    /// Where it begins in the packet.
+    pub(crate) start: usize,
+}
+
 /// A packet as it came in.
 #[derive(Clone, Debug)]
 pub struct Incoming {
@@ -130,6 +143,34 @@ impl Octets {
     /// Those of a whole datagram between two ports, and whether it carries data of an application.
     pub(crate) fn of_datagram(whole: Vec<u8>, ports: (u16, u16), has_data: bool) -> Octets {
         Octets { octets: whole.into(), protocol: UDP, ports, has_data }
+    }
+
+    /// If they are a fragment of a datagram of UDP: which. Of IPv6 only one with its fragment header first.
+    #[cold]
+    pub(crate) fn part(&self) -> Option<Part> {
+        if self.protocol != UDP || self.ports != (0, 0) {
+            return None;
+        }
+        let octets = self.as_slice();
+        let (start, offset, has_more, identification) = if self.is_v4()? {
+            let (fields, identification) = (word(octets, 6)?, word(octets, 4)?);
+            (v4_header_bytes(octets)?, fields & 0x1FFF, fields & 0x2000 != 0, u32::from(identification))
+        } else {
+            let (fields, identification) = (word(octets, V6 + 2)?, octets.get(V6 + 4..V6 + 8)?);
+            let identification = u32::from_be_bytes(identification.try_into().ok()?);
+            // UDP behind the fragment header, and nothing in between.
+            if octets[6] != FRAGMENT || octets[V6] != UDP {
+                return None;
+            }
+            (V6 + 8, fields >> 3, fields & 1 != 0, identification)
+        };
+        let is_fragment = offset > 0 || has_more;
+        is_fragment.then(|| Part { identification, offset: usize::from(offset) * 8, has_more, start })
+    }
+
+    /// Whether a router may cut them: IPv4 without DF.
+    pub(crate) fn may_be_cut(&self) -> bool {
+        self.is_v4() == Some(true) && word(self.as_slice(), 6).is_some_and(|fields| fields & 0x4000 == 0)
     }
 
     /// Whether they carry data of an application.
@@ -365,6 +406,30 @@ fn write_v4_checksum(octets: &mut [u8]) {
     octets[10..12].fill(0);
     let checksum = Sum::default().with(&octets[..header_bytes]).finish();
     octets[10..12].copy_from_slice(&checksum.to_be_bytes());
+}
+
+/// The whole packet of UDP whose first fragment this is, with what all of them carry; `None` where that is more
+/// than a packet has.
+pub(crate) fn around(ip: IpVersion, first: &[u8], carried: &[u8]) -> Option<Vec<u8>> {
+    let header_bytes = match ip {
+        IpVersion::V4 => v4_header_bytes(first)?,
+        IpVersion::V6 => V6,
+    };
+    let mut whole = [first.get(..header_bytes)?, carried].concat();
+    match ip {
+        IpVersion::V4 => {
+            let total = u16::try_from(whole.len()).ok()?;
+            whole[2..4].copy_from_slice(&total.to_be_bytes());
+            whole[6..8].fill(0);
+            write_v4_checksum(&mut whole);
+        }
+        IpVersion::V6 => {
+            let length = u16::try_from(carried.len()).ok()?;
+            whole[4..6].copy_from_slice(&length.to_be_bytes());
+            whole[6] = UDP;
+        }
+    }
+    Some(whole)
 }
 
 /// What a router makes of a packet that is larger than the MTU of its path.

@@ -9,6 +9,7 @@
 //! is a simplification: a router does so at the narrow link. So fragments load the whole path, and the
 //! error comes at once.
 
+use super::reassembly::{Reassembly, Taken as Whole};
 use super::{Account, DropCount, Network};
 use crate::alarm::Moment;
 use crate::capture::encode;
@@ -73,6 +74,8 @@ pub struct Edge {
     datagrams: BTreeMap<(NodeId, u16), Vec<Joined>>,
     /// Those of SCTP.
     associations: BTreeMap<(NodeId, u16), Vec<Joined>>,
+    /// Fragments for those of UDP.
+    reassembly: Reassembly,
 }
 
 /// A socket of TCP, SCTP or UDP that has a program at its other end.
@@ -90,6 +93,8 @@ pub(crate) struct Joined {
     pub(crate) is_passive: bool,
     /// Whether somebody reads the octets of its stream.
     pub(crate) is_read: bool,
+    /// When the program has asked for an association of SCTP that has not come about.
+    pub(crate) asked_at: Option<Time>,
 }
 
 /// The place of the socket that a program at a port talks to: the one that knows it, else one that knows none
@@ -106,6 +111,17 @@ fn place(waiting: &[Joined], addresses: [Address; 2], from: u16, may_begin: bool
 fn begins(packet: &sctp::Packet) -> bool {
     packet.verification_tag == 0
         && matches!(&packet.chunks[..], [Chunk::Init(init)] if init.initiate_tag != 0)
+}
+
+/// What becomes of a packet of a program that may be a fragment.
+#[derive(Debug)]
+pub(crate) enum Gathered {
+    /// It is none, or for nobody here.
+    Packet(Whole),
+    /// The last of a datagram, which this is.
+    Datagram(Whole),
+    /// It waits for the others.
+    Nothing,
 }
 
 /// What a program sends that was read for a socket.
@@ -236,18 +252,73 @@ impl Edge {
         Some((*joined, segment, payload))
     }
 
+    /// Puts a fragment of a datagram for a simulated socket of UDP aside: the whole datagram with its last one.
+    /// Other packets come back at once.
+    pub(crate) fn gather(&mut self, ip: IpVersion, now: Time, to: NodeId, taken: Whole) -> Gathered {
+        if self.datagrams.range((to, 0)..=(to, u16::MAX)).next().is_none() {
+            return Gathered::Packet(taken);
+        }
+        match taken.1.octets.part() {
+            None => Gathered::Packet(taken),
+            Some(part) => match self.reassembly.take(ip, now, taken, part) {
+                Some(whole) => Gathered::Datagram(whole),
+                None => Gathered::Nothing,
+            },
+        }
+    }
+
+    /// The next fragment whose datagram will not be whole.
+    pub(crate) fn poll_abandoned(&mut self) -> Option<Whole> {
+        self.reassembly.poll_abandoned()
+    }
+
+    /// The sockets of SCTP at a port of a node that were asked for an association which may not have come about.
+    pub(crate) fn asked(&self, node: NodeId, port: u16) -> Vec<u32> {
+        let waiting = self.associations.get(&(node, port)).into_iter().flatten();
+        let asked = waiting.filter(|joined| joined.is_passive && joined.asked_at.is_some());
+        asked.map(|joined| joined.socket).collect()
+    }
+
+    /// When a program has asked this socket of SCTP for an association that has not come about.
+    pub(crate) fn asked_at(&self, socket: u32) -> Option<Time> {
+        let mut joined = self.associations.values().flatten();
+        joined.find(|joined| joined.socket == socket)?.asked_at
+    }
+
+    /// Counts a fragment that was put into the network in the place of its datagram.
+    pub(crate) fn count_fragment(&mut self, node: NodeId, is_last: bool) {
+        let account = self.external.entry(node).or_default();
+        account.injected += 1;
+        account.fragmented += u64::from(is_last);
+    }
+
+    /// What a program has asked this socket of SCTP for has come about, or will not: then the socket waits for
+    /// the next program.
+    pub(crate) fn settle_association(&mut self, socket: u32, is_up: bool) {
+        let mut joined = self.associations.values_mut().flatten();
+        if let Some(joined) = joined.find(|joined| joined.socket == socket) {
+            joined.asked_at = None;
+            if !is_up {
+                joined.remote_port = None;
+            }
+        }
+    }
+
     /// The socket of SCTP that octets are for at a node, their packet, and the user data of its chunks.
     fn association_for(
         &mut self,
         node: NodeId,
         addresses: [Address; 2],
-        octets: &Octets,
+        (now, octets): (Time, &Octets),
     ) -> Option<(u32, sctp::Packet, Vec<u8>)> {
         let (from, port) = octets.ports();
         let waiting = self.associations.get_mut(&(node, port))?;
         let (packet, payload) = octets.sctp_packet()?;
         let at = place(waiting, addresses, from, begins(&packet))?;
         waiting[at].remote_port = Some(from);
+        if begins(&packet) {
+            waiting[at].asked_at = Some(now);
+        }
         Some((waiting[at].socket, packet, payload))
     }
 
@@ -390,7 +461,7 @@ impl Network {
                     (socket, size_bytes, Pdu::Tcp(segment), Some(Taken::Segment(taken)), detail)
                 }
                 None if let Some((socket, packet, payload)) =
-                    self.edge.association_for(to, [source, destination], &incoming.octets) =>
+                    self.edge.association_for(to, [source, destination], (moment.now, &incoming.octets)) =>
                 {
                     let size_bytes = self.ip.header_bytes() + packet.total_bytes();
                     let begins_from = begins(&packet).then_some(packet.source_port);

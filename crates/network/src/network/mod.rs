@@ -8,6 +8,7 @@ mod dropped_segments;
 pub(crate) mod edge;
 mod link_events;
 mod processing;
+mod reassembly;
 pub mod tunnel;
 mod ways;
 

@@ -30,7 +30,7 @@ pub(super) fn header_bytes(ip: IpVersion) -> u32 {
 
 /// What a socket of UDP cuts and puts together.
 #[derive(Clone, Debug)]
-pub(super) struct Fragmentation {
+pub(crate) struct Fragmentation {
     /// The datagram that is being cut: its identification, and the octets that have left.
     cutting: Option<(u64, u32)>,
     /// Datagrams of which a fragment has arrived or was lost, by identification.
@@ -52,7 +52,7 @@ struct Incomplete {
 }
 
 impl Fragmentation {
-    pub(super) fn new(timeout: Span) -> Fragmentation {
+    pub(crate) fn new(timeout: Span) -> Fragmentation {
         Fragmentation { cutting: None, incomplete: BTreeMap::new(), timeout, fragmented: 0, timeouts: 0 }
     }
 
@@ -72,7 +72,7 @@ impl Fragmentation {
     }
 
     /// The next fragment, in the packet with the number `packet`, and whether it is the last.
-    pub(super) fn cut(
+    pub(crate) fn cut(
         &mut self,
         (ip, ip_payload_bytes): (IpVersion, u32),
         packet: u64,
@@ -130,13 +130,13 @@ impl Fragmentation {
 }
 
 /// A fragment in words, for packet stories.
-pub(super) fn describe(fragment: &Fragment, message: &str) -> String {
+pub(crate) fn describe(fragment: &Fragment, message: &str) -> String {
     let end = fragment.offset_bytes + fragment.bytes;
     format!("{message}, octets {} to {} of its datagram", fragment.offset_bytes, end - 1)
 }
 
 /// Octets of a packet with a fragment of so many octets.
-pub(super) fn packet_bytes(ip: IpVersion, fragment: &Fragment) -> u32 {
+pub(crate) fn packet_bytes(ip: IpVersion, fragment: &Fragment) -> u32 {
     ip.header_bytes() + header_bytes(ip) + fragment.bytes
 }
 

@@ -3,7 +3,7 @@
 pub mod connections;
 pub(crate) mod describe;
 pub mod endpoint;
-mod fragments;
+pub(crate) mod fragments;
 pub mod open;
 pub mod sctp;
 pub mod tcp;

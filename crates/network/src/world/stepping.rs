@@ -7,8 +7,10 @@ use super::{Looked, Series, World};
 use crate::alarm::Moment;
 use crate::event::{Event, Wake};
 use crate::handover::mobile_ip::MobileIp;
-use crate::network::edge::Taken;
+use crate::network::edge::{Gathered, Taken};
 use crate::network::{Emitted, Network, tunnel};
+use crate::octets::{Incoming, SCTP};
+use crate::packet::Pdu;
 use crate::topology::NodeId;
 use roamsim_engine::run::{Unfinished, Watch, run_until};
 use roamsim_engine::{EventQueue, Time};
@@ -144,20 +146,51 @@ impl World {
         let Some(mut course) = self.course.take() else { return };
         if let Some(taken) = self.network.take_in(node, octets) {
             let to = self.network.topology.owner(taken.0[1]);
-            let World { network, mobile_ip, .. } = self;
-            let path_mtu =
-                network.known_path_mtu((node, to), |network| path_mtu(network, mobile_ip, (node, to)));
-            let moment = &mut Moment::new(course.now, &mut course.queue);
-            let fits = taken.1.octets.as_slice().len() as u32 <= path_mtu;
-            let datagram = if fits { self.take_datagram(moment.now, to, &taken) } else { None };
-            match self.network.send_octets(moment, node, taken, path_mtu, datagram) {
-                Some(Taken::Segment(segment)) => self.count_segment(moment.now, segment),
-                Some(Taken::Chunks(chunks)) => self.count_chunks(moment.now, &chunks),
-                None => {}
+            let ip = self.network.ip;
+            match self.network.edge.gather(ip, course.now, to, taken) {
+                Gathered::Packet(taken) => self.put_in(&mut course, (node, to), taken, false),
+                Gathered::Datagram(taken) => self.put_in(&mut course, (node, to), taken, true),
+                Gathered::Nothing => {}
             }
-            self.serve_work(moment);
+            while let Some(taken) = self.network.edge.poll_abandoned() {
+                let to = self.network.topology.owner(taken.0[1]);
+                self.put_in(&mut course, (node, to), taken, false);
+            }
         }
         self.course = Some(course);
+    }
+
+    /// Sends a packet of a program, or a datagram that `was_cut` by it.
+    fn put_in(
+        &mut self,
+        course: &mut Course,
+        (node, to): (NodeId, NodeId),
+        taken: ([Address; 2], Incoming),
+        was_cut: bool,
+    ) {
+        let World { network, mobile_ip, .. } = self;
+        let path_mtu = network.known_path_mtu((node, to), |network| path_mtu(network, mobile_ip, (node, to)));
+        let moment = &mut Moment::new(course.now, &mut course.queue);
+        let octets = &taken.1.octets;
+        if octets.protocol() == SCTP {
+            self.forget_askers(moment.now, to, octets.ports().1);
+        }
+        let fits = octets.as_slice().len() as u32 <= path_mtu;
+        let is_read = fits || was_cut || octets.may_be_cut();
+        let datagram = if is_read { self.take_datagram(moment.now, to, &taken) } else { None };
+        if let Some((socket, Pdu::Udp(datagram, message))) = &datagram
+            && !fits
+        {
+            let cut = (*socket, *datagram, message.clone());
+            self.send_cut(moment, node, &taken, path_mtu, cut);
+            return self.serve_work(moment);
+        }
+        match self.network.send_octets(moment, node, taken, path_mtu, datagram) {
+            Some(Taken::Segment(segment)) => self.count_segment(moment.now, segment),
+            Some(Taken::Chunks(chunks)) => self.count_chunks(moment.now, &chunks),
+            None => {}
+        }
+        self.serve_work(moment);
     }
 
     /// The next packet for the programs of an external node.

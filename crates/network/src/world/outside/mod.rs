@@ -18,10 +18,12 @@ use crate::flow::Association;
 use crate::network::edge::{Joined, TakenChunks, TakenSegment};
 use crate::octets::Incoming;
 use crate::packet::{AppMessage, HttpMessage, Message, Packet, Pdu};
+use crate::recorder::Detail;
 use crate::socket::describe::{octets, pattern};
+use crate::socket::fragments::{self, Fragmentation};
 use crate::socket::{Coming, Socket, SocketEvent, SocketId, User};
 use crate::topology::NodeId;
-use roamsim_engine::Time;
+use roamsim_engine::{Span, Time};
 use roamsim_protocols::Address;
 use roamsim_protocols::sctp;
 use roamsim_protocols::tcp::{Flags, State};
@@ -248,6 +250,9 @@ impl World {
     /// A program has sent a packet of SCTP: what it acknowledges it has taken.
     pub(super) fn count_chunks(&mut self, now: Time, chunks: &TakenChunks) {
         let here = &mut self.sctp[chunks.socket as usize];
+        if here.association.state() != sctp::State::Closed {
+            self.network.edge.settle_association(chunks.socket, true);
+        }
         if let Some(port) = chunks.begins_from
             && here.association.state() == sctp::State::Closed
         {
@@ -462,6 +467,61 @@ impl World {
         Some((here, Pdu::Udp(datagram, Message::Application(message))))
     }
 
+    /// Programs that asked for an association at a port and did not go on lose their place: their cookies have
+    /// expired (RFC 9260 section 5.1.5).
+    #[cold]
+    pub(super) fn forget_askers(&mut self, now: Time, node: NodeId, port: u16) {
+        for socket in self.network.edge.asked(node, port) {
+            let association = &self.sctp[socket as usize].association;
+            let asked_before = |at: Time| now >= at + association.cookie_life();
+            if association.state() == sctp::State::Closed
+                && self.network.edge.asked_at(socket).is_some_and(asked_before)
+            {
+                self.network.edge.settle_association(socket, false);
+            }
+        }
+    }
+
+    /// Sends a program's datagram for a simulated socket in fragments of its path, as a socket of the simulation
+    /// does.
+    #[cold]
+    pub(super) fn send_cut(
+        &mut self,
+        moment: &mut Moment<'_>,
+        node: NodeId,
+        ([source, destination], incoming): &([Address; 2], Incoming),
+        path_mtu: u32,
+        (socket, datagram, message): (u32, Datagram, Message),
+    ) {
+        let ip = self.network.ip;
+        let path = (ip, path_mtu.saturating_sub(ip.header_bytes()));
+        let mut cutter = Fragmentation::new(Span::ZERO);
+        let wants_details = self.network.recorder.as_ref().is_some_and(|recorder| recorder.wants_details());
+        let mut last = false;
+        while !last {
+            let id = self.network.next_packet_id();
+            let (fragment, is_last) = cutter.cut(path, id.0, datagram, &message);
+            last = is_last;
+            let detail = wants_details.then(|| {
+                let payload = incoming.octets.udp_payload().unwrap_or_default().to_vec();
+                let description = fragments::describe(&fragment, "datagram of a program");
+                Box::new(Detail { description, payload, ..Detail::default() })
+            });
+            let packet = Packet {
+                id,
+                source: *source,
+                destination: *destination,
+                socket,
+                size_bytes: fragments::packet_bytes(ip, &fragment),
+                traffic_class: incoming.traffic_class,
+                tunnel: None,
+                pdu: Pdu::Fragment(Box::new(fragment)),
+            };
+            self.network.edge.count_fragment(node, last);
+            self.network.send(moment, node, packet, detail);
+        }
+    }
+
     /// A datagram of a flow has come to its program.
     #[cold]
     pub(super) fn reach_program(&mut self, now: Time, number: u32, message: &Message) {
@@ -496,7 +556,8 @@ impl World {
 
 /// A socket and the program at its other end, whose addresses are given in this order.
 fn joined(socket: u32, [local, remote]: [Address; 2], remote_port: Option<u16>, is_read: bool) -> Joined {
-    Joined { socket, local, remote, remote_port, is_passive: remote_port.is_none(), is_read }
+    let is_passive = remote_port.is_none();
+    Joined { socket, local, remote, remote_port, is_passive, is_read, asked_at: None }
 }
 
 /// By which programs know a node: its name, with a hyphen for what a host name cannot have.

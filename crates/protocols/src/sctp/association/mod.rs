@@ -293,6 +293,11 @@ impl Association {
         self.tag
     }
 
+    /// How long its cookies are valid.
+    pub fn cookie_life(&self) -> Span {
+        self.config.cookie_life
+    }
+
     /// The peer sends from this port: for one that listens, and does not know it before.
     pub fn set_remote_port(&mut self, port: u16) {
         self.remote_port = port;
