@@ -148,3 +148,24 @@ def test_a_window_law_has_states_too(roamsim: Command) -> None:
     states = polars.read_csv(told.encode())
     assert states["from"].unique().to_list() == ["server"]
     assert states["state"][0] == "slow_start"
+
+
+SHORT = """
+scenario = { name = "s", duration = "2s" }
+node = [{ name = "a" }, { name = "b" }]
+link = [{ name = "path", between = ["a", "b"], rate = "10Mb/s", delay = "20ms" }]
+[[flow]]
+name = "f"
+from = "a"
+to = "b"
+transport = { protocol = "tcp" }
+application = { kind = "transfer", size = "20kB" }
+"""
+
+
+def test_a_sender_of_one_state_is_drawn_until_the_end_of_the_run(roamsim: Command, tmp_path: Path) -> None:
+    (tmp_path / "short.toml").write_text(SHORT)
+    roamsim("run", "short.toml", "--trace", "states", "--parquet", "out", "--report", "page.html")
+    picture = ["plot", "out", "--what", "states", "--out", "states.png"]
+    roamsim(*picture, "--to", "1s")
+    assert "the run ended at 2 s" in roamsim(*picture, "--from", "3s", code=2).stderr

@@ -432,6 +432,27 @@ fn a_potentially_failed_primary_path_costs_one_timeout() {
     check(&[(key, "0")], [1.0, 0.0, 0.0]);
 }
 
+/// RFC 9260 8.1: unanswered HEARTBEATs of paths without data do not count for the association.
+#[test]
+fn a_dead_side_path_does_not_end_an_association_whose_primary_path_works() {
+    let swapped =
+        FAILING.replace("name = \"first\"", "name = \"one\"").replace("name = \"second\"", "name = \"two\"");
+    let overrides = [
+        ("scenario.duration", "400s"),
+        ("flow.f.transport.primary_path", "two"),
+        ("flow.f.transport.rto_max", "1s"),
+        ("flow.f.transport.path_max_retrans", "20"),
+        ("flow.f.transport.potentially_failed_max_retrans", "0"),
+        ("flow.f.application.interval", "30s"),
+        ("link.one.outages", "[{ start = \"20s\", duration = \"370s\" }]"),
+    ];
+    // More HEARTBEATs of the dead path, one in each RTO of a second, than association_max_retrans, 10.
+    let outcome = outcome(&swapped, &overrides, Trace::default());
+    assert_eq!(number(&outcome, "flows", "delivered_packets"), 14.0);
+    let Values::Text(connection) = column(&outcome, "flows", "connection") else { panic!("text") };
+    assert_eq!(connection, ["still open"]);
+}
+
 #[test]
 fn potentially_failed_paths_need_room_below_inactive_ones() {
     for (keys, message, help) in [

@@ -85,6 +85,17 @@ fn a_response_is_acknowledged_by_timers_of_its_own() {
 }
 
 #[test]
+fn the_send_buffer_that_counts_is_the_servers() {
+    // Responses of 500 kB through 10 kB take most of the time; the client's requests never wait.
+    let text = format!(
+        "{TWO_NODES}[[flow]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\n\
+         transport = {{ protocol = \"tcp\", send_buffer = \"10kB\" }}\n\
+         application = {{ kind = \"request_response\", request_size = \"100B\", response_size = \"500kB\" }}\n"
+    );
+    assert!(value(&text, "send_buffers", "limited_s") > 4.0);
+}
+
+#[test]
 fn requests_given_up_are_the_lost_ones() {
     let request_response = |processing: &str| {
         format!(

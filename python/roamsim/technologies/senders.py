@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from roamsim.pictures import timed
 from roamsim.pictures.charts import COLOURS
 from roamsim.pictures.recorded import AGAIN_FOR
 from roamsim.pictures.timeseries import MOST_PANELS, UNSET, Part, cut
+from roamsim.scenarios.vary import quantity
 from roamsim.storing.store import Results, point_label
 from roamsim.tables.labels import in_words
 from roamsim.tables.words import scale, titled
@@ -84,6 +86,8 @@ def picture(results: Results, part: Part) -> timed.Figure:
     Raises:
         UsageError: nothing of them was recorded, or they are too many.
     """
+    end_s = _run_end_s(results)
+    part = _until(part, end_s)
     found = list(_senders(results, part))
     if not found:
         again = "run again with --trace " + ",".join(TRACES)
@@ -93,7 +97,26 @@ def picture(results: Results, part: Part) -> timed.Figure:
             f"a figure of {len(found)} senders has more than the {MOST_PANELS // PANELS_EACH} that can be read; "
             "choose a flow with --flow NAME, or vary fewer values"
         )
-    return timed.Figure([panel for title, tables in found for panel in _panels(title, tables, part, ON_PAPER)])
+    panels = [panel for title, tables in found for panel in _panels(title, tables, part, end_s, ON_PAPER)]
+    if not panels:
+        raise UsageError("nothing was recorded between these times; choose others")
+    return timed.Figure(panels)
+
+
+def _run_end_s(results: Results) -> float:
+    told = quantity(results.manifest.canonical["scenario"]["duration"])
+    return told[0] if told else math.inf
+
+
+def _until(part: Part, end_s: float) -> Part:
+    """The same, until the end of the run at the latest.
+
+    Raises:
+        UsageError: it begins there.
+    """
+    if part.start_s is not None and part.start_s >= end_s:
+        raise UsageError(f"a figure cannot begin at {part.start_s:g} s: the run ended at {end_s:g} s")
+    return part if part.end_s is None else Part(part.flow, part.start_s, min(part.end_s, end_s))
 
 
 PICTURES = {"states": picture}
@@ -109,7 +132,7 @@ def report(page: Report, results: Results) -> None:
         several = any(point.replications > 1 for point in results.manifest.points)
         page.table(reasons, f"flows, retransmissions by reason{': ' + MEANS if several else ''}")
     for place, (title, tables) in enumerate(found[:MOST_SENDERS]):
-        panels = _panels(title, tables, Part(), timed.HELD // (8 * MOST_SENDERS))
+        panels = _panels(title, tables, Part(), _run_end_s(results), timed.HELD // (8 * MOST_SENDERS))
         more = len(found) - MOST_SENDERS
         left = f" {more} more senders are not drawn." if place == 0 and more > 0 else ""
         heading = f"TCP sender over time: {title}" if title else "TCP sender over time"
@@ -167,10 +190,15 @@ def _senders(results: Results, part: Part) -> Iterator[tuple[str, dict[str, pola
         yield ", ".join(filter(None, (point, title))), mine
 
 
-def _panels(title: str, tables: dict[str, polars.DataFrame], part: Part, most: int) -> list[timed.Panel]:
-    """What was recorded of a sender: states, rates, windows, retransmissions."""
-    last_s = part.end_s or max(float(rows["time_s"].max()) for rows in tables.values() if rows.height)  # type: ignore[arg-type]
-    part = Part(None, part.start_s, last_s)
+def _panels(
+    title: str, tables: dict[str, polars.DataFrame], part: Part, run_end_s: float, most: int
+) -> list[timed.Panel]:
+    """What was recorded of a sender: states, rates, windows, retransmissions. Until its last row; a sender of one
+    state has it until the end of the run.
+    """
+    times = polars.concat(rows["time_s"] for rows in tables.values())
+    first_s, last_s = float(times.min()), float(times.max())  # type: ignore[arg-type]
+    part = Part(None, part.start_s, part.end_s or (last_s if last_s > first_s else run_end_s))
     before = f"{title}: " if title else ""
     found = [
         _states(before, tables.get("states"), part),
@@ -178,10 +206,7 @@ def _panels(title: str, tables: dict[str, polars.DataFrame], part: Part, most: i
         _lines(f"{before}window", tables.get("samples"), WINDOWS, part, most),
         _repeated(before, tables.get("segments"), part),
     ]
-    panels = [panel for panel in found if panel is not None]
-    if not panels:
-        raise UsageError("nothing was recorded between these times; choose others")
-    return panels
+    return [panel for panel in found if panel is not None]
 
 
 def _states(before: str, states: polars.DataFrame | None, part: Part) -> timed.Panel | None:
@@ -229,8 +254,8 @@ def _lines(
     found = cut(found.select("time_s", "quantity", "value", "unit"), part)
     size = scale(found["unit"][0], (0.0, float(found["value"].max() or 0.0)))  # type: ignore[arg-type]
     marks = []
-    for quantity, (words, colour) in lines.items():
-        mine = found.filter(quantity=quantity)
+    for name, (words, colour) in lines.items():
+        mine = found.filter(quantity=name)
         if mine.height:
             frame = mine.select(t="time_s", v=polars.col("value") / size.size)
             marks.append(timed.Marks(words, colour, "step", timed.kept(frame, most)))

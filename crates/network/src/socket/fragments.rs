@@ -13,6 +13,10 @@ use std::collections::BTreeMap;
 /// The unit of offsets (RFC 791 section 3.1, RFC 8200 section 4.5).
 const UNIT_BYTES: u32 = 8;
 
+/// How long a packet may live (RFC 791 section 3.2: a time to live of 255 s). Until then another fragment of
+/// a lost datagram may be lost.
+const PACKET_LIFETIME: Span = Span::from_secs(255);
+
 /// Octets of a datagram, UDP header included, in each fragment but the last of a path that carries
 /// `ip_payload_bytes` behind the IP header.
 fn fragment_bytes(ip: IpVersion, ip_payload_bytes: u32) -> u32 {
@@ -49,6 +53,13 @@ struct Incomplete {
     parts: BTreeMap<u32, u32>,
     /// Whether one of its fragments was lost.
     lost: bool,
+}
+
+impl Incomplete {
+    /// How long something is known of it. A lost one is not to be lost once more.
+    fn kept(&self, timeout: Span) -> Span {
+        if self.lost { timeout.max(PACKET_LIFETIME) } else { timeout }
+    }
 }
 
 impl Fragmentation {
@@ -112,7 +123,7 @@ impl Fragmentation {
     fn entry(&mut self, now: Time, identification: u64) -> &mut Incomplete {
         // Later datagrams have greater numbers, so the oldest is mostly the first.
         while let Some(first) = self.incomplete.first_entry()
-            && now >= first.get().since + self.timeout
+            && now >= first.get().since + first.get().kept(self.timeout)
         {
             self.timeouts += u64::from(!first.remove().parts.is_empty());
         }
@@ -218,6 +229,9 @@ mod tests {
         assert!(receiver.lose(at(1), 0));
         assert!(!receiver.lose(at(2), 0));
         assert!(receiver.lose(at(2), 4));
+        // A fragment that is lost long after the first one: of a datagram that is known to be lost.
+        assert!(!receiver.lose(at(250), 4));
+        assert!(receiver.lose(at(257), 8));
         // Nothing of them has arrived: the receiver knows of no datagram that it could give up.
         assert_eq!(receiver.timeouts(at(100)), 0);
         assert!(receiver.take(at(3), cut(IpVersion::V4, 0).remove(1)).is_none());

@@ -253,15 +253,16 @@ impl Receiver {
                 && (newest.unordered || data.ssn == newest.ssn)
         };
         let (mut first, mut last) = (tsn, tsn);
-        while !self.fragments[&first].beginning {
-            match self.fragments.get(&(first - 1)) {
-                Some(data) if same(data) && !data.ending => first -= 1,
-                _ => return,
-            }
-        }
+        // The end first: in order it is missing at once, however long the message is.
         while !self.fragments[&last].ending {
             match self.fragments.get(&(last + 1)) {
                 Some(data) if same(data) && !data.beginning => last += 1,
+                _ => return,
+            }
+        }
+        while !self.fragments[&first].beginning {
+            match self.fragments.get(&(first - 1)) {
+                Some(data) if same(data) && !data.ending => first -= 1,
                 _ => return,
             }
         }

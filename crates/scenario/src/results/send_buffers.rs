@@ -1,4 +1,4 @@
-//! `send_buffers`: one row a flow whose sender has a limit of its buffer. Only where there is such a flow.
+//! `send_buffers`: one row a flow whose sender, or whose server, has a limit of its buffer. Only where there is such a flow.
 
 use crate::table::{Table, float, integer, text};
 use roamsim_network::World;
@@ -8,8 +8,10 @@ pub(super) fn tables(world: &World) -> Vec<Table> {
     let flows: Vec<_> = (0_u32..)
         .zip(&world.flows)
         .filter_map(|(number, flow)| {
-            let [source, _] = world.measured_counts(number as usize);
-            Some((world.named(Subject::Flow(number)), flow.direction(), source.send_buffer?))
+            // A server sends what its clients ask for.
+            let [source, sink] = world.measured_counts(number as usize);
+            let sender = if flow.server.is_some() { sink } else { source };
+            Some((world.named(Subject::Flow(number)), flow.direction(), sender.send_buffer?))
         })
         .collect();
     if flows.is_empty() {

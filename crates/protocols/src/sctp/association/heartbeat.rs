@@ -88,12 +88,14 @@ impl Association {
     /// It is not answered within the RTO (RFC 9260 8.3).
     fn heartbeat_lost(&mut self, now: Time, random: &mut Stream, place: usize) {
         self.paths.all[place].rtt.back_off();
+        let carries_data = place == self.paths.current();
         let state = &mut self.paths.all[place];
         state.heartbeat.pending = None;
         state.heartbeat.lost_at = None;
         state.errors += 1;
         if state.confirmed {
-            self.errors += 1;
+            // Others could end an association whose path works (RFC 9260 8.1).
+            self.errors += u32::from(carries_data);
         } else if state.errors <= self.config.max_path_retransmissions {
             // An address is probed in each RTO until it is confirmed or given up (RFC 9260 5.4).
             state.heartbeat.at = Some(now);
