@@ -408,8 +408,8 @@ fn write_v4_checksum(octets: &mut [u8]) {
     octets[10..12].copy_from_slice(&checksum.to_be_bytes());
 }
 
-/// The whole packet of UDP whose first fragment this is, with what all of them carry; `None` where that is more
-/// than a packet has.
+/// The whole packet of UDP whose first fragment this is, with what all of them carry; `None` where that is
+/// more than a packet has.
 pub(crate) fn around(ip: IpVersion, first: &[u8], carried: &[u8]) -> Option<Vec<u8>> {
     let header_bytes = match ip {
         IpVersion::V4 => v4_header_bytes(first)?,

@@ -446,7 +446,7 @@ fn a_dead_side_path_does_not_end_an_association_whose_primary_path_works() {
         ("flow.f.application.interval", "30s"),
         ("link.one.outages", "[{ start = \"20s\", duration = \"370s\" }]"),
     ];
-    // More HEARTBEATs of the dead path, one in each RTO of a second, than association_max_retrans, 10.
+    // More HEARTBEATs of the dead path, one in each RTO of a second, than association_max_retrans.
     let outcome = outcome(&swapped, &overrides, Trace::default());
     assert_eq!(number(&outcome, "flows", "delivered_packets"), 14.0);
     let Values::Text(connection) = column(&outcome, "flows", "connection") else { panic!("text") };

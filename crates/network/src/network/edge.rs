@@ -252,8 +252,8 @@ impl Edge {
         Some((*joined, segment, payload))
     }
 
-    /// Puts a fragment of a datagram for a simulated socket of UDP aside: the whole datagram with its last one.
-    /// Other packets come back at once.
+    /// Puts a fragment of a datagram for a simulated socket of UDP aside: the whole datagram with its last
+    /// one. Other packets come back at once.
     pub(crate) fn gather(&mut self, ip: IpVersion, now: Time, to: NodeId, taken: Whole) -> Gathered {
         if self.datagrams.range((to, 0)..=(to, u16::MAX)).next().is_none() {
             return Gathered::Packet(taken);
@@ -272,7 +272,8 @@ impl Edge {
         self.reassembly.poll_abandoned()
     }
 
-    /// The sockets of SCTP at a port of a node that were asked for an association which may not have come about.
+    /// The sockets of SCTP at a port of a node that were asked for an association which may not have come
+    /// about.
     pub(crate) fn asked(&self, node: NodeId, port: u16) -> Vec<u32> {
         let waiting = self.associations.get(&(node, port)).into_iter().flatten();
         let asked = waiting.filter(|joined| joined.is_passive && joined.asked_at.is_some());
@@ -292,8 +293,8 @@ impl Edge {
         account.fragmented += u64::from(is_last);
     }
 
-    /// What a program has asked this socket of SCTP for has come about, or will not: then the socket waits for
-    /// the next program.
+    /// What a program has asked this socket of SCTP for has come about, or will not: then the socket waits
+    /// for the next program.
     pub(crate) fn settle_association(&mut self, socket: u32, is_up: bool) {
         let mut joined = self.associations.values_mut().flatten();
         if let Some(joined) = joined.find(|joined| joined.socket == socket) {

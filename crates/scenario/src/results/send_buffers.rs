@@ -1,4 +1,5 @@
-//! `send_buffers`: one row a flow whose sender, or whose server, has a limit of its buffer. Only where there is such a flow.
+//! `send_buffers`: one row a flow whose sender, or whose server, has a limit of its buffer. Only where there
+//! is such a flow.
 
 use crate::table::{Table, float, integer, text};
 use roamsim_network::World;

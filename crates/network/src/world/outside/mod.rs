@@ -467,8 +467,8 @@ impl World {
         Some((here, Pdu::Udp(datagram, Message::Application(message))))
     }
 
-    /// Programs that asked for an association at a port and did not go on lose their place: their cookies have
-    /// expired (RFC 9260 section 5.1.5).
+    /// Programs that asked for an association at a port and did not go on lose their place: their cookies
+    /// have expired (RFC 9260 section 5.1.5).
     #[cold]
     pub(super) fn forget_askers(&mut self, now: Time, node: NodeId, port: u16) {
         for socket in self.network.edge.asked(node, port) {
@@ -482,8 +482,8 @@ impl World {
         }
     }
 
-    /// Sends a program's datagram for a simulated socket in fragments of its path, as a socket of the simulation
-    /// does.
+    /// Sends a program's datagram for a simulated socket in fragments of its path, as a socket of the
+    /// simulation does.
     #[cold]
     pub(super) fn send_cut(
         &mut self,

@@ -10,8 +10,8 @@ use crate::{digested, units};
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Quic {
-    /// The rule for the congestion window, or a class in Python by `FILE.py:CLASS`, which only `--set`, `--vary`
-    /// and the API may name. Default: RFC 9002 section 7.
+    /// The rule for the congestion window, or a class in Python by `FILE.py:CLASS`, which only `--set`,
+    /// `--vary` and the API may name. Default: RFC 9002 section 7.
     #[schemars(with = "QuicCongestionControl")]
     pub congestion_control: String,
     /// The congestion window at first, and after a change of path. Default: ten datagrams of 1200 bytes (RFC
