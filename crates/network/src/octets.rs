@@ -100,7 +100,8 @@ impl fmt::Display for Refusal {
 /// The octets of a packet, and what queues ask of them.
 #[derive(Clone, Debug)]
 pub struct Octets {
-    octets: Arc<[u8]>,
+    /// Shared, and not copied where a packet is duplicated.
+    octets: Arc<Vec<u8>>,
     protocol: u8,
     ports: (u16, u16),
     /// Whether they carry data of an application, as their sender says. Of a program's that is known of TCP
@@ -142,7 +143,7 @@ impl Octets {
 
     /// Those of a whole datagram between two ports, and whether it carries data of an application.
     pub(crate) fn of_datagram(whole: Vec<u8>, ports: (u16, u16), has_data: bool) -> Octets {
-        Octets { octets: whole.into(), protocol: UDP, ports, has_data }
+        Octets { octets: Arc::new(whole), protocol: UDP, ports, has_data }
     }
 
     /// If they are a fragment of a datagram of UDP: which. Of IPv6 only one with its fragment header first.
@@ -277,7 +278,7 @@ fn read_v4(octets: &[u8]) -> Option<Incoming> {
         source: v4_address(whole, 12)?,
         destination: v4_address(whole, 16)?,
         traffic_class: class_of(IpVersion::V4, whole),
-        octets: Octets { octets: whole.into(), protocol, ports, has_data },
+        octets: Octets { octets: Arc::new(whole.to_vec()), protocol, ports, has_data },
     })
 }
 
@@ -290,7 +291,7 @@ fn read_v6(octets: &[u8]) -> Option<Incoming> {
         source: v6_address(whole, 8)?,
         destination: v6_address(whole, 24)?,
         traffic_class: class_of(IpVersion::V6, whole),
-        octets: Octets { octets: whole.into(), protocol, ports, has_data },
+        octets: Octets { octets: Arc::new(whole.to_vec()), protocol, ports, has_data },
     })
 }
 

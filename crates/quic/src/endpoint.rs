@@ -298,15 +298,15 @@ impl Quic {
                     self.library().ignore(incoming);
                 } else if self.settings.retry && incoming.may_retry() {
                     if let Ok(answer) = self.library().retry(incoming, &mut buffer) {
-                        let answer = self.datagram(&answer, &buffer);
+                        let answer = self.datagram(&answer, buffer.clone());
                         self.answers.push_back(answer);
                     }
                 } else {
                     match self.library().accept(incoming, instant, &mut buffer, None) {
                         Ok(connection) => self.connection = Some(connection),
-                        Err(error) => {
-                            self.answers.extend(error.response.map(|answer| self.datagram(&answer, &buffer)))
-                        }
+                        Err(error) => self
+                            .answers
+                            .extend(error.response.map(|answer| self.datagram(&answer, buffer.clone()))),
                     }
                 }
             }
@@ -318,7 +318,7 @@ impl Quic {
                 }
             }
             Some(DatagramEvent::Response(answer)) => {
-                let answer = self.datagram(&answer, &buffer);
+                let answer = self.datagram(&answer, buffer.clone());
                 self.answers.push_back(answer);
             }
             None => {}
@@ -339,7 +339,8 @@ impl Quic {
     }
 
     /// A datagram of the library's, as the world sends it.
-    fn datagram(&self, transmit: &Transmit, octets: &[u8]) -> endpoint::Transmit {
+    fn datagram(&self, transmit: &Transmit, mut octets: Vec<u8>) -> endpoint::Transmit {
+        octets.truncate(transmit.size);
         let is_server = matches!(self.crypto, Crypto::Server(_));
         endpoint::Transmit {
             source: self.source,
@@ -351,7 +352,7 @@ impl Quic {
                 Some(_) if self.settings.ecn => Ecn::Capable0,
                 _ => Ecn::NotCapable,
             },
-            payload: octets[..transmit.size].to_vec(),
+            payload: octets,
         }
     }
 
@@ -579,9 +580,9 @@ impl Quic {
         let frames = connection.stats().frame_tx;
         let frames = frames.stream + frames.datagram;
         let has_data = std::mem::replace(&mut self.sent_frames, frames) < frames;
-        let datagram = endpoint::Transmit { has_data, ..self.datagram(&transmit, &buffer) };
+        // The library's octets are handed on as they are: it makes room for a datagram each time.
+        let datagram = endpoint::Transmit { has_data, ..self.datagram(&transmit, buffer) };
         self.is_ecn_capable = datagram.ecn != Ecn::NotCapable;
-        self.buffer = buffer;
         if has_data {
             self.data_packets += 1;
             let bytes = transmit.size as u64;
