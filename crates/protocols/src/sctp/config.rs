@@ -82,7 +82,7 @@ pub struct Config {
     /// section 16).
     pub max_path_retransmissions: u32,
     /// PotentiallyFailed.Max.Retrans: consecutive timeouts on a path before it is potentially failed (RFC
-    /// 7829 section 3; it recommends 0). Default `None`: there is no such state, as in RFC 9260.
+    /// 7829 section 3.2; it recommends 0). Default `None`: there is no such state, as in RFC 9260.
     pub potentially_failed_retransmissions: Option<u32>,
     /// Primary.Switchover.Max.Retrans: consecutive timeouts on the primary path before another one becomes
     /// the primary path for good (RFC 7829 section 5). Default `None`: never, as in RFC 9260.
