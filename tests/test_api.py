@@ -68,8 +68,12 @@ def test_every_column_is_explained_with_the_unit_of_the_run(scenario: Path) -> N
             }
         ],
     }
-    for one in (scenario, outside, cut, *sorted((ROOT / "examples").glob("*.toml"))):
-        asked = roamsim.load(one, set={"scenario.percentiles": [99.9]})
+    radios = {"selection.phone.power": [{"access": "lte", "up_w": 0.5, "selected_w": 2, "j_per_mb": 10}]}
+    examples = sorted((ROOT / "examples").glob("*.toml"))
+    keys = [(one, {}) for one in (scenario, outside, cut, *examples)]
+    keys.append((ROOT / "examples/phone.toml", radios))
+    for one, more in keys:
+        asked = roamsim.load(one, set={"scenario.percentiles": [99.9], **more})
         result = _roamsim.run(asked, trace=traces, series=True)
         for name, table in result.tables.items():
             for column, dtype in polars.DataFrame(table).schema.items():
