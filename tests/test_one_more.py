@@ -20,6 +20,8 @@ PARTS = [
     ("detection", "duplicate_acks.rs", ""),
 ]
 
+KEY = 'super::keys::Key { table: None, name: "gain", about: "", value: super::keys::Value::Number { default: 2 } }'
+
 DETECTION = """//! Every duplicate ACK tells of a loss.
 
 use super::{DuplicateAcks, LossDetection, Settings};
@@ -52,6 +54,8 @@ def added(folder: str, template: Path, name: str) -> str:
         return DETECTION
     text = template.read_text(encoding="utf-8").partition("#[cfg(test)]")[0]
     variant = f'const NAME: &str = "added-{folder}";\n    const VARIANT: Option<&str> = Some("A part.");'
+    if folder == "congestion":
+        variant += f"\n    const KEYS: &[super::keys::Key] = &[{KEY}];"
     text, count = re.subn(r'const NAME: &str = "[^"]+";(\n    const VARIANT: [^;]*;)?', variant, text)
     assert count == 1
     return re.sub(rf"\b{name}\b", "Added", text)

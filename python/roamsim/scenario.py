@@ -2860,10 +2860,6 @@ class TcpTransport(Table):
             counts in slow start. Default: RFC 5681 section 3.1, equation 2. 2 doubles the window each round trip
             in spite of delayed acknowledgements; RFC 3465 section 2.3 allows no more, and 1 after a timeout.
             Without it: 1.
-        vegas: The thresholds of the variant `vegas`, and of no other. Left out: its defaults.
-        fast_convergence: CUBIC's fast convergence: a flow whose window shrinks leaves room to new ones. Default:
-            on (RFC 9438 section 4.7, which advises against it for a flow alone). Without it: true.
-        cubic_rules: The rules of CUBIC. Default: those of RFC 9438. Without it: "rfc9438".
         rack: RACK (RFC 8985): a segment, also a retransmission, is lost a round trip and a reordering window after
             its sending if a later one has arrived. It needs a variant that learns from SACK. Default chosen: off,
             as in the publications; `bbr` always has it. Without it: false.
@@ -2897,6 +2893,10 @@ class TcpTransport(Table):
             RFC 5961 section 7. Without it: "5s".
         challenge_ack_limit: Challenge ACKs (answers to segments that may be forged) in that time. Default: RFC
             5961 section 7. Without it: 10.
+        vegas: The thresholds of the variant `vegas`, and of no other. Left out: its defaults.
+        fast_convergence: CUBIC's fast convergence: a flow whose window shrinks leaves room to new ones. Default:
+            on (RFC 9438 section 4.7, which advises against it for a flow alone). Without it: true.
+        cubic_rules: The rules of CUBIC. Default: those of RFC 9438. Without it: "rfc9438".
     """
 
     fixed: ClassVar[dict[str, object]] = {"protocol": "tcp"}
@@ -2942,9 +2942,6 @@ class TcpTransport(Table):
     keep_alive_probes: int | None = None
     initial_ssthresh: Size | None = None
     byte_counting_limit: int | None = None
-    vegas: Vegas | None = None
-    fast_convergence: bool | None = None
-    cubic_rules: TcpCubicRules | None = None
     rack: bool | None = None
     tail_loss_probe: bool | None = None
     prr: bool | None = None
@@ -2960,6 +2957,9 @@ class TcpTransport(Table):
     msl: Duration | None = None
     challenge_ack_interval: Duration | None = None
     challenge_ack_limit: int | None = None
+    vegas: Vegas | None = None
+    fast_convergence: bool | None = None
+    cubic_rules: TcpCubicRules | None = None
 
 
 @dataclass(kw_only=True, slots=True, repr=False)
@@ -3121,23 +3121,6 @@ class QuicTransport(Table):
     early_data: QuicEarlyData | None = None
     crypto: QuicCrypto | None = None
     certificate_size: Size | None = None
-
-
-@dataclass(kw_only=True, slots=True, repr=False)
-class Vegas(Table):
-    """Vegas' thresholds: how many segments a connection keeps in the queues of its path.
-
-    Attributes:
-        alpha: With fewer segments in the queues, the window grows by one a round trip. Default: Brakmo and
-            Peterson 1995, section III.B. Without it: 2.
-        beta: With more segments, the window shrinks by one a round trip. Default: Brakmo and Peterson 1995,
-            section III.B. Without it: 4.
-        gamma: With more segments, slow start ends. Default chosen: 1, as in ns-2 and Linux. Without it: 1.
-    """
-
-    alpha: int | None = None
-    beta: int | None = None
-    gamma: int | None = None
 
 
 @dataclass(kw_only=True, slots=True, repr=False)
@@ -3744,6 +3727,23 @@ class MessageTimers(Table):
 
 
 @dataclass(kw_only=True, slots=True, repr=False)
+class Vegas(Table):
+    """Vegas' thresholds: how many segments a connection keeps in the queues of its path.
+
+    Attributes:
+        alpha: With fewer segments in the queues, the window grows by one a round trip. Default: Brakmo and
+            Peterson 1995, section III.B. Without it: 2.
+        beta: With more segments, the window shrinks by one a round trip. Default: Brakmo and Peterson 1995,
+            section III.B. Without it: 4.
+        gamma: With more segments, slow start ends. Default chosen: 1, as in ns-2 and Linux. Without it: 1.
+    """
+
+    alpha: int | None = None
+    beta: int | None = None
+    gamma: int | None = None
+
+
+@dataclass(kw_only=True, slots=True, repr=False)
 class Scenario(TypedScenario):
     """A scenario: nodes, the links between them, and who sends what to whom.
 
@@ -4124,12 +4124,6 @@ TcpNagleRules = Literal["rfc", "minshall"]
 #: halfway to the octets in flight (RFC 2861).
 TcpWindowValidation = Literal["half", "linux"]
 
-#: The CUBIC of the RFC, or that of Linux.
-#: "rfc9438": RFC 9438. Windows are octets.
-#: "linux": Linux 6.12, in whole segments: 5 % a round trip while no loss is known, ssthresh from the window, a slower
-#: Reno-friendly region.
-TcpCubicRules = Literal["rfc9438", "linux"]
-
 #: How the first slow start ends before a loss.
 #: "rfc9406": HyStart++: the round trip of one round against that of the round before (RFC 9406).
 #: "linux": Linux 6.12: a train of acknowledgements as long as half the round trip, or a longer round trip (Ha and
@@ -4288,3 +4282,9 @@ OldLink = Literal["kept", "until_completed", "until_redirected", "until_committe
 #: "abort": The handover is given up; the mobile node waits until the link is down.
 #: "other_interface": The mobile node redirects its traffic to the new network without an answer.
 Then = Literal["repeat", "abort", "other_interface"]
+
+#: The CUBIC of the RFC, or that of Linux.
+#: "rfc9438": RFC 9438. Windows are octets.
+#: "linux": Linux 6.12, in whole segments: 5 % a round trip while no loss is known, ssthresh from the window, a slower
+#: Reno-friendly region.
+TcpCubicRules = Literal["rfc9438", "linux"]

@@ -3,6 +3,8 @@
 mod tcp_path;
 
 use roamsim_engine::{Span, Time};
+use roamsim_protocols::tcp::congestion::FAST_CONVERGENCE;
+use roamsim_protocols::tcp::congestion::keys::Own;
 use roamsim_protocols::tcp::{Config, InitialWindow, Variant};
 use tcp_path::{Pair, Path};
 
@@ -152,7 +154,7 @@ fn cubic_windows(rtt_ms: u64, one_of: u64, losses: Losses, start_segments: f64, 
         receive_window_bytes: 64 << 20,
         initial_window: InitialWindow::Segments(start),
         initial_ssthresh_bytes: Some(1000 * u64::from(start)),
-        fast_convergence: false,
+        own: Own::default().with(&FAST_CONVERGENCE, 0),
         ..Config::default()
     };
     let (loss, every, seed) = match losses {

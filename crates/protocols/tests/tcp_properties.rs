@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use roamsim_engine::{Span, Stream, Time};
+use roamsim_protocols::tcp::congestion::keys::Own;
+use roamsim_protocols::tcp::congestion::{CUBIC_RULES, LINUX_RULES};
 use roamsim_protocols::tcp::{
-    Config, Connection, CubicRules, DelayedAckRules, Event, Flags, HystartRules, InitialWindow, KeepAlive,
-    NagleRules, Options, RtoRules, Segment, State, Timestamps, Variant, WindowValidation,
+    Config, Connection, DelayedAckRules, Event, Flags, HystartRules, InitialWindow, KeepAlive, NagleRules,
+    Options, RtoRules, Segment, State, Timestamps, Variant, WindowValidation,
 };
 use roamsim_protocols::{Context, Machine};
 use tcp_path::{Pair, Path};
@@ -73,7 +75,7 @@ prop_compose! {
             initial_receive_window_bytes: linux[3].then_some(first_window * mss_bytes / 3),
             hystart_rules: if linux[4] { HystartRules::Linux } else { HystartRules::PlusPlus },
             window_validation: if linux[5] { WindowValidation::Linux } else { WindowValidation::Half },
-            cubic_rules: if linux[6] { CubicRules::Linux } else { CubicRules::Rfc9438 },
+            own: Own::default().with(&CUBIC_RULES, if linux[6] { LINUX_RULES } else { 0 }),
             nagle_rules: if linux[7] { NagleRules::Minshall } else { NagleRules::Rfc },
             delayed_ack_rules: if linux[8] { DelayedAckRules::Linux } else { DelayedAckRules::Rfc },
             // More probes than any path loses in a row.

@@ -8,11 +8,15 @@ use serde_json::{Map, Value, json};
 
 use crate::decode::schema::drop_null;
 use crate::scenario::Scenario;
+use crate::transport::tcp::own;
 
 /// The JSON Schema (draft 2020-12) of a scenario, the same for TOML and JSON.
 pub fn schema() -> Value {
     let mut schema =
         SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Scenario>().to_value();
+    for (name, described) in own::types() {
+        schema["$defs"][name] = described;
+    }
     tidy(&mut schema);
     add_count(&mut schema);
     schema

@@ -2,7 +2,8 @@
 
 use roamsim_engine::Span;
 
-use super::congestion::{self, CubicRules, VegasThresholds};
+use super::congestion::keys::Own;
+use super::congestion::{self, CUBIC_RULES, LINUX_RULES};
 use super::rtt::Bounds;
 use super::variant::Variant;
 use super::{detection, recovery};
@@ -189,14 +190,8 @@ pub struct Config {
     /// After an idle time longer than the RTO, sending restarts with at most the initial window. Default on
     /// (RFC 5681 4.1, SHOULD).
     pub restart_after_idle: bool,
-    /// Vegas' thresholds; no other variant has a use for them.
-    pub vegas: VegasThresholds,
-    /// Fast convergence of CUBIC: a window reduced before it has come up to the maximum before gives way to
-    /// other flows. Default on (RFC 9438 4.7; off is for a flow alone on its path). The other variants have
-    /// none.
-    pub fast_convergence: bool,
-    /// Which CUBIC it is. Default that of RFC 9438.
-    pub cubic_rules: CubicRules,
+    /// Keys that belong to a congestion control. Its file has their defaults.
+    pub own: Own,
     /// Losses are told by time: RACK (RFC 8985 section 6), over the transmissions that are kept. Needs SACK.
     /// Default off (chosen: the variants are those of the publications).
     pub rack: bool,
@@ -283,9 +278,7 @@ impl Default for Config {
             initial_ssthresh_bytes: None,
             window_validation: WindowValidation::Half,
             restart_after_idle: true,
-            vegas: VegasThresholds::default(),
-            fast_convergence: true,
-            cubic_rules: CubicRules::Rfc9438,
+            own: Own::default(),
             rack: false,
             tail_loss_probe: false,
             prr: false,
@@ -318,7 +311,7 @@ impl Config {
     pub(super) fn congestion_control(&self) -> congestion::Kind {
         match (&self.law, self.variant.congestion()) {
             (Some(_), _) => congestion::Kind::Given,
-            (None, congestion::Kind::Cubic) if self.cubic_rules == CubicRules::Linux => {
+            (None, congestion::Kind::Cubic) if self.own.value(&CUBIC_RULES) == LINUX_RULES => {
                 congestion::Kind::CubicLinux
             }
             (None, kind) => kind,
@@ -409,8 +402,7 @@ impl Config {
     pub(super) fn congestion_settings(&self) -> congestion::Settings {
         congestion::Settings {
             initial_ssthresh_bytes: self.initial_ssthresh_bytes,
-            vegas: self.vegas,
-            fast_convergence: self.fast_convergence,
+            own: self.own.clone(),
             abe: self.abe,
             law: self.law.clone(),
         }

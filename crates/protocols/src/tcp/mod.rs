@@ -43,7 +43,6 @@ pub use config::{
     Config, DEFAULT_MSS_IPV4_BYTES, DEFAULT_MSS_IPV6_BYTES, DelayedAckRules, HystartRules, InitialWindow,
     KeepAlive, NagleRules, RtoRules, WindowValidation,
 };
-pub use congestion::{CubicRules, VegasThresholds};
 pub use connection::{Connection, Event, GivenUp, State};
 pub use repeat::{Proof, Reason};
 pub use segment::{AccurateOption, Flags, Options, SackBlocks, Segment, Timestamps};

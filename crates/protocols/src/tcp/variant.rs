@@ -174,7 +174,7 @@ impl Variant {
     }
 
     /// Its congestion control.
-    pub(super) const fn congestion(self) -> congestion::Kind {
+    pub const fn congestion(self) -> congestion::Kind {
         ROWS.0[self.0 as usize].congestion
     }
 

@@ -1,8 +1,10 @@
 //! The notation of scripts: reading and printing.
 
+use roamsim_protocols::tcp::congestion::keys::Own;
+use roamsim_protocols::tcp::congestion::{ALPHA, BETA, FAST_CONVERGENCE, GAMMA};
 use roamsim_protocols::tcp::{
     AccurateOption, Codepoint, Config, DelayedAckRules, Event, Flags, InitialWindow, KeepAlive, NagleRules,
-    Options, RtoRules, Segment, Timestamps, VegasThresholds, WindowValidation,
+    Options, RtoRules, Segment, Timestamps, WindowValidation,
 };
 
 use crate::script::{on_off, span, value};
@@ -47,12 +49,12 @@ impl Expected {
 }
 
 /// `ALPHA,BETA,GAMMA`.
-fn vegas(text: &str) -> Result<VegasThresholds, String> {
+fn vegas(text: &str) -> Result<Own, String> {
     let numbers = text.split(',').map(value).collect::<Result<Vec<u32>, _>>()?;
     let [alpha, beta, gamma] = numbers[..] else {
         return Err(format!("`{text}` is not ALPHA,BETA,GAMMA"));
     };
-    Ok(VegasThresholds { alpha, beta, gamma })
+    Ok(Own::default().with(&ALPHA, alpha).with(&BETA, beta).with(&GAMMA, gamma))
 }
 
 /// Reads one of the settings.
@@ -121,9 +123,9 @@ pub fn set(settings: &mut Settings, key: &str, text: &str) -> Result<(), String>
         "ecn" => config.ecn = on_off(text)?,
         "accurate_ecn" => config.accurate_ecn = on_off(text)?,
         "abe" => config.abe = on_off(text)?,
-        "fast_convergence" => config.fast_convergence = on_off(text)?,
+        "fast_convergence" => config.own.set(&FAST_CONVERGENCE, u32::from(on_off(text)?)),
         "msl" => config.msl = span(text)?,
-        "vegas" => config.vegas = vegas(text)?,
+        "vegas" => config.own = vegas(text)?,
         "iss" => settings.iss = value(text)?,
         "irs" => settings.irs = value(text)?,
         _ => return Err(format!("unknown setting `{key}`")),

@@ -15,7 +15,6 @@ use crate::clock;
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerMetrics};
 use roamsim_engine::{Span, Stream, Time};
-use roamsim_protocols::tcp::VegasThresholds;
 use roamsim_protocols::tcp::congestion::{Ack, Cause, CongestionControl, LawMaker, Settings};
 use std::any::Any;
 use std::sync::Arc;
@@ -55,13 +54,7 @@ impl<L: CongestionControl> Law<L> {
         meter: Arc<Meter>,
     ) -> Law<L> {
         let is_given = given.is_some();
-        let mut law = L::new(&Settings {
-            initial_ssthresh_bytes: None,
-            vegas: VegasThresholds::default(),
-            fast_convergence: true,
-            abe: false,
-            law: given,
-        });
+        let mut law = L::new(&Settings { law: given, ..Settings::default() });
         law.start(u64::from(mtu), initial_window_bytes);
         law.set_random(random);
         law.on_handshake(clock::simulated(now), None);

@@ -32,7 +32,38 @@
 use roamsim_engine::{Span, Time};
 
 use super::cubic_curve::{Curve, fraction, quotient};
+use super::keys::{Key, Value};
 use super::{Ack, Cause, CongestionControl, Settings};
+
+/// Fast convergence (RFC 9438 4.7).
+pub const FAST_CONVERGENCE: Key = Key {
+    table: None,
+    name: "fast_convergence",
+    about: "CUBIC's fast convergence: a flow whose window shrinks leaves room to new ones. Default: on (RFC 9438 \
+            section 4.7, which advises against it for a flow alone).",
+    value: Value::Switch { default: true },
+};
+
+/// Which CUBIC it is.
+pub const CUBIC_RULES: Key = Key {
+    table: None,
+    name: "cubic_rules",
+    about: "The rules of CUBIC. Default: those of RFC 9438.",
+    value: Value::Word {
+        about: "The CUBIC of the RFC, or that of Linux.",
+        words: &[
+            ("rfc9438", "RFC 9438. Windows are octets."),
+            (
+                "linux",
+                "Linux 6.12, in whole segments: 5 % a round trip while no loss is known, ssthresh from the window, a \
+                 slower Reno-friendly region.",
+            ),
+        ],
+    },
+};
+
+/// The value of [`CUBIC_RULES`] that is [`CubicLinux`](super::CubicLinux).
+pub const LINUX_RULES: u32 = 1;
 
 /// The state of the law.
 #[derive(Clone, Debug)]
@@ -78,8 +109,10 @@ impl CongestionControl for Cubic {
     const VARIANT: Option<&str> =
         Some("The recovery of SACK with a window that grows as a cubic of time (RFC 9438).");
 
+    const KEYS: &[Key] = &[FAST_CONVERGENCE, CUBIC_RULES];
+
     fn new(settings: &Settings) -> Cubic {
-        Cubic::with(settings.initial_ssthresh_bytes, settings.fast_convergence, settings.abe)
+        Cubic::with(settings.initial_ssthresh_bytes, settings.own.is_on(&FAST_CONVERGENCE), settings.abe)
     }
 
     fn start(&mut self, smss_bytes: u64, initial_window_bytes: u64) {

@@ -22,6 +22,7 @@
 
 use roamsim_engine::{Span, Time};
 
+use super::cubic::FAST_CONVERGENCE;
 use super::cubic_curve::Curve;
 use super::{Ack, Cause, CongestionControl, Settings};
 
@@ -83,7 +84,7 @@ impl CongestionControl for CubicLinux {
             cwnd_bytes: 1,
             ssthresh_bytes: settings.initial_ssthresh_bytes.unwrap_or(u64::MAX),
             smss_bytes: 1,
-            fast_convergence: settings.fast_convergence,
+            fast_convergence: settings.own.is_on(&FAST_CONVERGENCE),
             abe: settings.abe,
             course: Box::default(),
         }
@@ -297,7 +298,6 @@ impl Epoch {
 
 #[cfg(test)]
 mod tests {
-    use super::super::vegas::VegasThresholds;
     use super::*;
     use proptest::prelude::*;
 
@@ -306,13 +306,7 @@ mod tests {
     }
 
     fn law(abe: bool, initial_ssthresh_bytes: Option<u64>, cwnd: u64) -> CubicLinux {
-        let mut law = CubicLinux::new(&Settings {
-            initial_ssthresh_bytes,
-            vegas: VegasThresholds::default(),
-            fast_convergence: true,
-            abe,
-            law: None,
-        });
+        let mut law = CubicLinux::new(&Settings { initial_ssthresh_bytes, abe, ..Settings::default() });
         law.start(1000, cwnd * 1000);
         law
     }

@@ -111,16 +111,9 @@ impl CongestionControl for Dctcp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tcp::VegasThresholds;
 
     fn law(cwnd_bytes: u64) -> Dctcp {
-        let mut law = Dctcp::new(&Settings {
-            initial_ssthresh_bytes: None,
-            vegas: VegasThresholds::default(),
-            fast_convergence: true,
-            abe: false,
-            law: None,
-        });
+        let mut law = Dctcp::new(&Settings::default());
         law.start(1000, cwnd_bytes);
         law
     }

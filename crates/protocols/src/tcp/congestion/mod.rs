@@ -8,15 +8,18 @@
 mod ack_train;
 mod cubic_curve;
 mod hystart;
+pub mod keys;
 
 pub(super) use ack_train::AckTrain;
+pub use cubic::{CUBIC_RULES, FAST_CONVERGENCE, LINUX_RULES};
 pub use given::{Law, LawMaker, Occasion, Orders, Sample};
 pub(super) use hystart::HyStart;
-pub use vegas::VegasThresholds;
+pub use vegas::{ALPHA, BETA, GAMMA, VegasThresholds};
 
 use roamsim_engine::{Span, Stream, Time};
 
 use super::sent::{Lost, RateSample};
+use keys::{Fault, Key, Own};
 
 /// What made the sender slow down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,24 +120,13 @@ pub struct Delivery {
     pub recovering: bool,
 }
 
-/// Which CUBIC it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CubicRules {
-    /// That of RFC 9438 ([`Cubic`]).
-    Rfc9438,
-    /// That of Linux ([`CubicLinux`]).
-    Linux,
-}
-
 /// The settings that a congestion control may need; [`Config`](super::Config) says what each means.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// Slow-start threshold at the start; `None` is arbitrarily high.
     pub initial_ssthresh_bytes: Option<u64>,
-    /// Vegas' thresholds.
-    pub vegas: VegasThresholds,
-    /// Fast convergence of CUBIC (RFC 9438 4.7).
-    pub fast_convergence: bool,
+    /// Keys of a control itself.
+    pub own: Own,
     /// A mark of ECN reduces the window by less than a loss (RFC 8511).
     pub abe: bool,
     /// Makes the law that comes from outside.
@@ -149,6 +141,17 @@ pub trait CongestionControl {
 
     /// What the variant of its name is, for users, if it brings one ([`Variant`](super::Variant)).
     const VARIANT: Option<&'static str> = None;
+
+    /// The keys of a scenario that are its own.
+    const KEYS: &'static [Key] = &[];
+
+    /// What is wrong with their values together.
+    fn fault(_own: &Own) -> Option<Fault>
+    where
+        Self: Sized,
+    {
+        None
+    }
 
     /// Whether it works on samples of the rate of delivery. Then transmissions are kept and data is paced.
     const TAKES_SAMPLES: bool = false;
@@ -268,6 +271,20 @@ macro_rules! congestion_controls {
             pub(super) const fn variant(self) -> Option<&'static str> {
                 match self {
                     $(Kind::$type => $type::VARIANT,)*
+                }
+            }
+
+            /// The keys of a scenario that are its own.
+            pub const fn keys(self) -> &'static [Key] {
+                match self {
+                    $(Kind::$type => $type::KEYS,)*
+                }
+            }
+
+            /// What is wrong with their values together.
+            pub fn fault(self, own: &Own) -> Option<Fault> {
+                match self {
+                    $(Kind::$type => $type::fault(own),)*
                 }
             }
 

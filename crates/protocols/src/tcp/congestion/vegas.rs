@@ -28,23 +28,63 @@
 
 use roamsim_engine::Span;
 
+use super::keys::{Fault, Key, Own, Table, Value};
 use super::{Ack, Cause, CongestionControl, Settings};
+
+/// The table of the thresholds.
+const THRESHOLDS: Table = Table {
+    name: "vegas",
+    about: "The thresholds of the variant `vegas`, and of no other. Left out: its defaults.",
+    about_keys: "Vegas' thresholds: how many segments a connection keeps in the queues of its path.",
+};
+
+/// Below it the window grows.
+pub const ALPHA: Key = Key {
+    table: Some(&THRESHOLDS),
+    name: "alpha",
+    about: "With fewer segments in the queues, the window grows by one a round trip. Default: Brakmo and Peterson \
+            1995, section III.B.",
+    value: Value::Number { default: 2 },
+};
+
+/// Above it the window shrinks.
+pub const BETA: Key = Key {
+    table: Some(&THRESHOLDS),
+    name: "beta",
+    about: "With more segments, the window shrinks by one a round trip. Default: Brakmo and Peterson 1995, section \
+            III.B.",
+    value: Value::Number { default: 4 },
+};
+
+/// Above it slow start ends.
+pub const GAMMA: Key = Key {
+    table: Some(&THRESHOLDS),
+    name: "gamma",
+    about: "With more segments, slow start ends. Default chosen: 1, as in ns-2 and Linux.",
+    value: Value::Number { default: 1 },
+};
 
 /// Vegas' thresholds, in segments of SMSS octets: what a connection keeps in the path's queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VegasThresholds {
-    /// Below it the window grows, once a round trip. At least one. Default 2 (Brakmo and
-    /// Peterson 1995, section III.B).
+    /// Below it the window grows, once a round trip. At least one.
     pub alpha: u32,
-    /// Above it the window shrinks, once a round trip. At least `alpha`. Default 4 (the same).
+    /// Above it the window shrinks, once a round trip. At least `alpha`.
     pub beta: u32,
-    /// Above it slow start ends. Default 1 (chosen, as ns-2 and Linux).
+    /// Above it slow start ends.
     pub gamma: u32,
 }
 
 impl Default for VegasThresholds {
     fn default() -> VegasThresholds {
-        VegasThresholds { alpha: 2, beta: 4, gamma: 1 }
+        VegasThresholds::of(&Own::default())
+    }
+}
+
+impl VegasThresholds {
+    fn of(own: &Own) -> VegasThresholds {
+        let [alpha, beta, gamma] = [ALPHA, BETA, GAMMA].map(|key| own.value(&key));
+        VegasThresholds { alpha, beta, gamma }
     }
 }
 
@@ -71,8 +111,25 @@ impl CongestionControl for Vegas {
          acknowledgement (Brakmo and Peterson 1995).",
     );
 
+    const KEYS: &[Key] = &[ALPHA, BETA, GAMMA];
+
+    fn fault(own: &Own) -> Option<Fault> {
+        let VegasThresholds { alpha, beta, .. } = VegasThresholds::of(own);
+        if alpha == 0 {
+            let message = "with `alpha` of zero the window never grows again".to_owned();
+            let help = "write 1 or more, at most `beta`; Brakmo and Peterson have 2";
+            return Some(Fault { key: &ALPHA, message, help });
+        }
+        (alpha > beta).then(|| Fault {
+            // Point at the one that the user wrote.
+            key: if own.get(&ALPHA).is_some() { &ALPHA } else { &BETA },
+            message: format!("`alpha`, {alpha}, is above `beta`, {beta}"),
+            help: "the window grows below `alpha` and shrinks above `beta`; write for example { alpha = 2, beta = 4 }",
+        })
+    }
+
     fn new(settings: &Settings) -> Vegas {
-        Vegas::with(settings.vegas, settings.initial_ssthresh_bytes)
+        Vegas::with(VegasThresholds::of(&settings.own), settings.initial_ssthresh_bytes)
     }
 
     fn start(&mut self, smss_bytes: u64, initial_window_bytes: u64) {

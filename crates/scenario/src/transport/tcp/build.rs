@@ -1,8 +1,7 @@
 //! The configuration of TCP connections.
 
 use super::model::{
-    Tcp, TcpCubicRules, TcpDelayedAckRules, TcpHystartRules, TcpNagleRules, TcpRtoRules, TcpWindowValidation,
-    Vegas,
+    Tcp, TcpDelayedAckRules, TcpHystartRules, TcpNagleRules, TcpRtoRules, TcpWindowValidation,
 };
 use roamsim_network::packet::IpVersion;
 use roamsim_protocols::tcp;
@@ -60,9 +59,7 @@ pub(crate) fn config(
         keep_alive_probes,
         initial_ssthresh_bytes,
         byte_counting_limit,
-        vegas,
-        fast_convergence,
-        cubic_rules,
+        ref own,
         rack,
         tail_loss_probe,
         prr,
@@ -79,8 +76,6 @@ pub(crate) fn config(
         challenge_ack_interval,
         challenge_ack_limit,
     } = settings;
-    let Vegas { alpha_segments: alpha, beta_segments: beta, gamma_segments: gamma } =
-        vegas.unwrap_or_default();
     tcp::Config {
         variant,
         law,
@@ -136,12 +131,7 @@ pub(crate) fn config(
         }),
         byte_counting_limit,
         initial_ssthresh_bytes,
-        vegas: tcp::VegasThresholds { alpha, beta, gamma },
-        fast_convergence,
-        cubic_rules: match cubic_rules {
-            TcpCubicRules::Rfc9438 => tcp::CubicRules::Rfc9438,
-            TcpCubicRules::Linux => tcp::CubicRules::Linux,
-        },
+        own: own.clone(),
         rack,
         tail_loss_probe,
         prr,

@@ -1,8 +1,11 @@
 //! Settings of TCP.
 
 use roamsim_engine::Span;
+use roamsim_protocols::tcp::congestion::keys::Value;
 
+use super::control;
 use super::model::{Tcp, TcpVariant};
+use super::own::{declared, place};
 use crate::access::Network;
 use crate::report::{Report, Step, join};
 use crate::topology::Topology;
@@ -29,10 +32,10 @@ pub(crate) fn check(
     check_nagle(at, tcp, report);
     check_windows(at, tcp, report);
     check_send_buffer(at, tcp, report);
-    check_vegas(at, tcp, report);
+    check_own(at, tcp, report);
     check_parts(at, tcp, report);
     check_bbr(at, tcp, report);
-    super::control::check(at, tcp, report);
+    control::check(at, tcp, report);
     let header_bytes = Tcp::HEADER_BYTES + network.general.ip.header_bytes();
     let least_bytes = header_bytes + MAX_TCP_OPTION_BYTES + 1;
     let too_small = |bytes| ends.and_then(|ends| topology.too_small_mtu(ends, bytes));
@@ -248,15 +251,6 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         let help = "leave it out, or choose another variant";
         report.add(&join(at, ["abe"]), "`abe` has no effect with `vegas`, which shrinks by a quarter", help);
     }
-    if tcp.cubic_rules != Tcp::default().cubic_rules && tcp.variant != TcpVariant::CUBIC {
-        let message = format!("`cubic_rules` has no effect with {}", variant_text(tcp));
-        report.add(&join(at, ["cubic_rules"]), message, "leave it out, or write variant = \"cubic\"");
-    }
-    if !tcp.fast_convergence && tcp.variant != TcpVariant::CUBIC {
-        let message = format!("`fast_convergence = false` has no effect with {}", variant_text(tcp));
-        let help = "leave it out, or write variant = \"cubic\"";
-        report.add(&join(at, ["fast_convergence"]), message, help);
-    }
     if tcp.max_sack_blocks.is_some_and(|blocks| !(1..=4).contains(&blocks)) {
         let help = "write 1 to 4, set sack = false, or leave it out";
         report.add(
@@ -436,23 +430,24 @@ fn variant_text(tcp: &Tcp) -> String {
     format!("variant = \"{}\"", tcp.variant)
 }
 
-fn check_vegas(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
-    let Some(vegas) = tcp.vegas else { return };
-    let at = join(at, ["vegas"]);
-    if tcp.variant != TcpVariant::VEGAS {
-        let help = "leave it out, or write variant = \"vegas\"";
-        return report.add(&at, format!("`vegas` has no effect with {}", variant_text(tcp)), help);
+/// Keys that belong to one congestion control act on that one alone.
+fn check_own(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
+    let in_force = control::law(tcp).is_none().then(|| tcp.variant.congestion());
+    let mut told = Vec::new();
+    for (kind, key) in declared() {
+        if tcp.own.get(key).is_none() || in_force == Some(kind) || told.contains(&place(key)) {
+            continue;
+        }
+        told.push(place(key));
+        let off = if key.value == (Value::Switch { default: true }) { " = false" } else { "" };
+        let (of, help) = match in_force {
+            Some(_) => (variant_text(tcp), format!("leave it out, or write variant = \"{}\"", kind.name())),
+            None => ("a class in Python".to_owned(), "leave it out".to_owned()),
+        };
+        report.add(&join(at, [place(key)]), format!("`{}{off}` has no effect with {of}", place(key)), help);
     }
-    let (alpha, beta) = (vegas.alpha_segments, vegas.beta_segments);
-    if alpha == 0 {
-        let help = "write 1 or more, at most `beta`; Brakmo and Peterson have 2";
-        report.add(&join(&at, ["alpha"]), "with `alpha` of zero the window never grows again", help);
-    } else if alpha > beta {
-        // Point at the one that the user wrote.
-        let key = if report.is_set(&join(&at, ["alpha"])) { "alpha" } else { "beta" };
-        let message = format!("`alpha`, {alpha}, is above `beta`, {beta}");
-        let help = "the window grows below `alpha` and shrinks above `beta`; write for example \
-                    { alpha = 2, beta = 4 }";
-        report.add(&join(&at, [key]), message, help);
+    if let Some(fault) = in_force.and_then(|kind| kind.fault(&tcp.own)) {
+        let at = fault.key.table.map_or(at.to_vec(), |table| join(at, [table.name]));
+        report.add(&join(&at, [fault.key.name]), fault.message, fault.help);
     }
 }

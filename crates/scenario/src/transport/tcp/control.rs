@@ -106,8 +106,6 @@ fn check_class(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
     let defaults = Tcp::default();
     for (key, set, why) in [
         ("abe", tcp.abe, "the class decides what a mark does, in `on_ecn`"),
-        ("cubic_rules", tcp.cubic_rules != defaults.cubic_rules, "the class is no CUBIC"),
-        ("fast_convergence", !tcp.fast_convergence, "the class is no CUBIC"),
         (
             "byte_counting_limit",
             tcp.byte_counting_limit != defaults.byte_counting_limit,

@@ -5,15 +5,18 @@ use std::borrow::Cow;
 use roamsim_engine::Span;
 use roamsim_protocols::tcp;
 pub use roamsim_protocols::tcp::Variant as TcpVariant;
+use roamsim_protocols::tcp::congestion::keys::Own;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
 
+use super::own::WithOwn;
 use crate::units;
 
 /// The settings of TCP.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, remote = "Self")]
+#[schemars(transform = super::own::add_keys)]
 pub struct Tcp {
     /// A preset, which replaces the defaults below. Keys beside it take precedence; settings that need a key
     /// turned off are left out. Left out: the defaults below.
@@ -163,13 +166,9 @@ pub struct Tcp {
     /// start. Default: RFC 5681 section 3.1, equation 2. 2 doubles the window each round trip in spite of
     /// delayed acknowledgements; RFC 3465 section 2.3 allows no more, and 1 after a timeout.
     pub byte_counting_limit: u32,
-    /// The thresholds of the variant `vegas`, and of no other. Left out: its defaults.
-    pub vegas: Option<Vegas>,
-    /// CUBIC's fast convergence: a flow whose window shrinks leaves room to new ones. Default: on (RFC 9438
-    /// section 4.7, which advises against it for a flow alone).
-    pub fast_convergence: bool,
-    /// The rules of CUBIC. Default: those of RFC 9438.
-    pub cubic_rules: TcpCubicRules,
+    /// Keys of single congestion controls, which their files declare.
+    #[serde(skip)]
+    pub own: Own,
     /// RACK (RFC 8985): a segment, also a retransmission, is lost a round trip and a reordering window after
     /// its sending if a later one has arrived. It needs a variant that learns from SACK. Default chosen: off,
     /// as in the publications; `bbr` always has it.
@@ -220,27 +219,12 @@ pub struct Tcp {
     pub challenge_ack_limit: u32,
 }
 
-/// Vegas' thresholds: how many segments a connection keeps in the queues of its path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Vegas {
-    /// With fewer segments in the queues, the window grows by one a round trip. Default: Brakmo and Peterson
-    /// 1995, section III.B.
-    #[serde(rename = "alpha")]
-    pub alpha_segments: u32,
-    /// With more segments, the window shrinks by one a round trip. Default: Brakmo and Peterson 1995, section
-    /// III.B.
-    #[serde(rename = "beta")]
-    pub beta_segments: u32,
-    /// With more segments, slow start ends. Default chosen: 1, as in ns-2 and Linux.
-    #[serde(rename = "gamma")]
-    pub gamma_segments: u32,
-}
-
-impl Default for Vegas {
-    fn default() -> Vegas {
-        let tcp::VegasThresholds { alpha, beta, gamma } = tcp::VegasThresholds::default();
-        Vegas { alpha_segments: alpha, beta_segments: beta, gamma_segments: gamma }
+impl<'de> Deserialize<'de> for Tcp {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Tcp, D::Error> {
+        let mut own = Own::default();
+        // The derived function.
+        let tcp = Tcp::deserialize(WithOwn { inner: from, own: &mut own })?;
+        Ok(Tcp { own, ..tcp })
     }
 }
 
@@ -291,9 +275,7 @@ impl Default for Tcp {
             keep_alive_probes: 9,
             initial_ssthresh_bytes: machine.initial_ssthresh_bytes,
             byte_counting_limit: machine.byte_counting_limit,
-            vegas: None,
-            fast_convergence: machine.fast_convergence,
-            cubic_rules: TcpCubicRules::Rfc9438,
+            own: machine.own,
             rack: machine.rack,
             tail_loss_probe: machine.tail_loss_probe,
             prr: machine.prr,
@@ -376,17 +358,6 @@ pub enum TcpHystartRules {
     Rfc9406,
     /// Linux 6.12: a train of acknowledgements as long as half the round trip, or a longer round trip (Ha and
     /// Rhee 2011).
-    Linux,
-}
-
-/// The CUBIC of the RFC, or that of Linux.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum TcpCubicRules {
-    /// RFC 9438. Windows are octets.
-    Rfc9438,
-    /// Linux 6.12, in whole segments: 5 % a round trip while no loss is known, ssthresh from the window, a
-    /// slower Reno-friendly region.
     Linux,
 }
 

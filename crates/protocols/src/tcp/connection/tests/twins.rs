@@ -10,7 +10,8 @@ use crate::machine::{Context, Machine};
 use crate::tcp::config::{
     Config, DelayedAckRules, HystartRules, InitialWindow, KeepAlive, NagleRules, RtoRules, WindowValidation,
 };
-use crate::tcp::congestion::CubicRules;
+use crate::tcp::congestion::keys::Own;
+use crate::tcp::congestion::{CUBIC_RULES, LINUX_RULES};
 use crate::tcp::connection::{Connection, State, Steady};
 use crate::tcp::segment::{Flags, Segment};
 use crate::tcp::variant::Variant;
@@ -130,7 +131,7 @@ fn any_config(random: &mut Stream) -> Config {
         initial_receive_window_bytes: rules().then_some(3 * mss_bytes),
         hystart_rules: if rules() { HystartRules::Linux } else { HystartRules::PlusPlus },
         window_validation: if rules() { WindowValidation::Linux } else { WindowValidation::Half },
-        cubic_rules: if rules() { CubicRules::Linux } else { CubicRules::Rfc9438 },
+        own: Own::default().with(&CUBIC_RULES, if rules() { LINUX_RULES } else { 0 }),
         nagle_rules: if rules() { NagleRules::Minshall } else { NagleRules::Rfc },
         keep_alive: rules().then_some(KeepAlive {
             idle: Span::from_ms(300),

@@ -1,7 +1,6 @@
 mod cases;
 
 use super::*;
-use crate::tcp::congestion::VegasThresholds;
 use crate::tcp::sent::RateSample;
 
 const SMSS: u64 = 1000;
@@ -9,13 +8,7 @@ const RTT: Span = Span::from_ms(100);
 
 /// A control of segments of 1000 octets that has seen a handshake of 100 ms at 0 s.
 fn control() -> Bbr {
-    let mut bbr = Bbr::new(&Settings {
-        initial_ssthresh_bytes: None,
-        vegas: VegasThresholds::default(),
-        fast_convergence: true,
-        abe: false,
-        law: None,
-    });
+    let mut bbr = Bbr::new(&Settings::default());
     bbr.start(SMSS, 10 * SMSS);
     bbr.on_handshake(Time::ZERO, Some(RTT));
     bbr
