@@ -1,6 +1,8 @@
 """What the count of instructions judges, and what it says where it cannot count."""
 
 import json
+import shutil
+import subprocess
 
 import pytest
 
@@ -78,3 +80,14 @@ def test_renewed_counts_hold_and_those_of_other_compilers_stay(capsys, counted):
     counted.write_text(counted.read_text().replace("1000", "900"))
     assert counts.main([]) == 1
     assert "bulk: 11.1% more instructions" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not shutil.which("git"), reason="there is no git")
+def test_the_patch_that_leaves_shortcuts_out_applies():
+    patch = counts.ROOT / "benches" / "without.patch"
+    checked = subprocess.run(
+        ["git", "apply", "--check", str(patch)], cwd=counts.ROOT, capture_output=True, text=True, check=False
+    )
+    assert checked.returncode == 0, checked.stderr
+    # docs/performance.md names these.
+    assert all(f'Ok("{name}")' in patch.read_text() for name in ("wheel", "short-way", "undisturbed"))
