@@ -20,6 +20,8 @@ from conftest import ROOT, Command, begin, environment, run_command
 from roamsim.cli import view
 from roamsim.cli.view import Change, Link, Look, Station, lines
 
+from validation.lateness import lateness
+
 needs_tun = pytest.mark.needs("tun")
 
 PATIENT = ("--max-lateness", "10s")
@@ -131,6 +133,8 @@ def test_a_scenario_goes_slowly_and_quietly_without_a_terminal(roamsim: Command,
     done = roamsim("live", tmp_path / "short.toml", "--speed", "0.1")
     assert time.monotonic() - begun >= 1
     assert "\x1b" not in done.stderr and "the scenario ended after 0.100 s" in done.stderr
+    # What the programs of validation read of it.
+    assert lateness(done.stderr).packets == 0
 
 
 @pytest.mark.parametrize("speed", ["0", "-1", "nan", "inf"])

@@ -167,7 +167,7 @@ def test_the_limit_is_that_of_the_process(tmp_path: Path, default_limit: None) -
     with pytest.raises(roamsim.RunFailed, match="too much memory"):
         roamsim.run(FLOOD)
     for wrong in ("8", "1s", "-1GB", 0, "1e30GB"):
-        with pytest.raises(roamsim.UsageError, match="as in 8GB"):
+        with pytest.raises(roamsim.UsageError, match="such as 8GB"):
             roamsim.limit_memory(wrong)
 
 

@@ -297,7 +297,7 @@ def test_fairness_is_a_metric_of_runs(tmp_path: Path) -> None:
     page = found.report(tmp_path / "page.html").read_text()
     assert "Jain&#x27;s index of sent packets" in page or "Jain's index of sent packets" in page
     assert found.plot("flows.sent_packets:jain").name == "flows.sent_packets-jain.svg"
-    with pytest.raises(roamsim.UsageError, match="index is of all rows"):
+    with pytest.raises(roamsim.UsageError, match="index covers all rows"):
         roamsim.compare(SHARED, vary, metric="flows.other.sent_packets:jain")
     with pytest.raises(roamsim.UsageError, match="those of drops are not"):
         roamsim.compare(SHARED, vary, metric="drops.packets:jain")

@@ -91,7 +91,7 @@ def test_the_estimate_before_a_run_heeds_the_limit(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(foresight, "memory_bytes", lambda: (30_000_000, 20_000_000))
     try:
-        with pytest.raises(RunFailed, match=r"before it begins: 30 MB for the routes .* --max-memory allows 20 MB"):
+        with pytest.raises(RunFailed, match=r"the routes of its network take 30 MB, and --max-memory allows 20 MB"):
             foresight.foresee([(Large(), 1)], (), at_once=1)
     finally:
         Large.ended.set()

@@ -78,12 +78,12 @@ def test_a_terminal_of_another_encoding(scenario: Path) -> None:
 def test_names_that_are_no_text(scenario: Path) -> None:
     shell(r"cp scenario.toml $'\xff.toml'", scenario.parent)
     done = shell(r"roamsim run $'\xff.toml'", scenario.parent)
-    assert (done.returncode, b"no text in UTF-8" in done.stderr) == (2, True)
+    assert (done.returncode, b"not text in UTF-8" in done.stderr) == (2, True)
     # What is written under such a name is told octet by octet as it was given.
     done = shell(r"roamsim run scenario.toml --parquet $'\xff'", scenario.parent)
     assert (done.returncode, done.stderr.splitlines()[-1]) == (0, b"wrote \xff")
     done = shell(r"roamsim run scenario.toml --set $'scenario.name=\xff'", scenario.parent)
-    assert (done.returncode, b"no text in UTF-8" in done.stderr) == (2, True)
+    assert (done.returncode, b"not text in UTF-8" in done.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(

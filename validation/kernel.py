@@ -41,6 +41,8 @@ import roamsim
 from roamsim.statistics import Estimate, mean
 from roamsim.theory.tcp import pftk_throughput, square_root_law
 
+from validation.lateness import lateness
+
 SECONDS = 20
 #: Runs of the simulation for each case.
 SIMULATED = 40
@@ -147,10 +149,9 @@ def kernel(case: str, value: str, run: int, control: str) -> Measured:
             capture_output=True, text=True, check=True, timeout=4 * SECONDS,
         )  # fmt: skip
         octets = re.search(r"octets (\d+)", done.stdout)
-        late = re.search(r"([\d.]+) (ms|us) \(99.9 %\)", done.stderr)
-        if octets is None or late is None:
+        if octets is None:
             raise RuntimeError(f"no result: {done.stdout}\n{done.stderr}")
-        late_ms = float(late.group(1)) * (1 if late.group(2) == "ms" else 1e-3)
+        late_ms = lateness(done.stderr).p999_ms
         rows = [line.split() for line in timeouts.read_text().splitlines()]
         srtt_ms = max((row for row in rows if float(row[0]) < STEADY_S), key=lambda row: float(row[0]))[1]
         return Measured(int(octets.group(1)) * 8 / SECONDS, int(rows[-1][2]), int(srtt_ms) / 1000, late_ms)
