@@ -12,17 +12,23 @@
 A socket's usual buffer of 208 kB is full after 2 ms in which the machine does not run `iperf3`. `node` measures the
 path alone: neither the sender nor the receiver needs a processor.
 
+Below the table stands the machine's own share: for how long loops that only read the clock, one on each processor,
+are stopped. No program is more punctual than that.
+
 `--prefix` stands before each command, such as `taskset -c 0` for one processor. Needs Debian's `iperf3` and
 `iputils-ping`. It prints the machine's load average before each run.
 """
 
 import argparse
+import os
 import re
 import shlex
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from validation.kernel import COMMAND
@@ -97,6 +103,32 @@ def run(case: str, prefix: Sequence[str]) -> str:
     return f"{load} | {told} | {late.median_ms:.3f} ms | {late.p999_ms:.3f} ms | {lost} | {us:.1f}"
 
 
+def pauses_ms(processor: int) -> list[float]:
+    """For how long a loop that only reads the clock is stopped on a processor: what is above 0.2 ms."""
+    os.sched_setaffinity(0, {processor})
+    found = []
+    before = time.perf_counter_ns()
+    end = before + SECONDS * 10**9
+    while before < end:
+        now = time.perf_counter_ns()
+        if now - before > 200_000:
+            found.append((now - before) / 1e6)
+        before = now
+    return found
+
+
+def machine() -> str:
+    """What its own pauses are while all processors work, in a sentence."""
+    processors = sorted(os.sched_getaffinity(0))
+    with ProcessPoolExecutor(len(processors)) as pool:
+        found = [pause for each in pool.map(pauses_ms, processors) for pause in each]
+    share = sum(found) / (10 * SECONDS * len(processors))
+    return (
+        f"Loops that only read the clock, on {len(processors)} processors for {SECONDS} s: {len(found)} pauses above "
+        f"0.2 ms, {max(found, default=0):.2f} ms at most, {share:.3f} % of the time"
+    )
+
+
 def main() -> None:
     """Prints a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -111,6 +143,7 @@ def main() -> None:
         for _ in range(arguments.times):
             say(f"| {case} | {run(case, shlex.split(arguments.prefix))} |\n")
             sys.stdout.flush()
+    say(f"\n{machine()}\n")
 
 
 if __name__ == "__main__":
