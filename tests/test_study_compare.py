@@ -54,6 +54,19 @@ def test_what_moved_is_named_with_its_intervals(roamsim: Command, small: Path) -
     assert "(" in success["before"]  # the ends of an interval that is not symmetric
 
 
+def test_a_column_more_moves_nothing_and_a_value_does(small: Path, tmp_path: Path) -> None:
+    outcome = study.run(small, level="quick", out=tmp_path / "out")
+    study.update(outcome)
+    rows = [row for rows in outcome.data._rows.values() for row in rows]
+    for row in rows:
+        row["a_column_more"] = 1.0
+    assert study.compare(outcome).moved == []
+    rows[0]["messages"] += 1
+    assert [one.where for one in study.compare(outcome).moved] == ["runs of experiment lossy"]
+    del rows[0]["messages"]
+    assert [one.where for one in study.compare(outcome).moved] == ["runs of experiment lossy"]
+
+
 def test_statements_and_checks_come_and_go(small: Path, tmp_path: Path) -> None:
     study.update(study.run(small, level="quick", out=tmp_path / "out"))
     change(small, "statements.toml", 'id = "2"', 'id = "3"')

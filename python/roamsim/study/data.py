@@ -120,14 +120,23 @@ class Data:
                 index.setdefault(tuple(row.get(name) for name in names), []).append(place)
         return index
 
-    def digest(self, experiment: str) -> str:
-        """The SHA-256 of an experiment's rows, of all tables that it keeps: the same when they are, to the bit."""
+    def columns(self) -> dict[str, list[str]]:
+        """The columns of each table that experiments keep."""
+        found: dict[str, set[str]] = {}
+        for (_, table), rows in self._rows.items():
+            found.setdefault(table, set()).update(*rows)
+        # The key names the build, not what came out.
+        return {table: sorted(names - {"key"}) for table, names in sorted(found.items())}
+
+    def digest(self, experiment: str, columns: Mapping[str, Sequence[str]]) -> str:
+        """The SHA-256 of an experiment's rows in some columns of each table: the same when they are, to the bit."""
         digest = hashlib.sha256()
         for (owner, table), rows in sorted(self._rows.items()):
             if owner == experiment:
+                names = sorted(columns.get(table, ()))
                 for row in rows:
-                    # `repr` of a float tells it from every other one; the key names the build, not what came out.
-                    kept = sorted((name, repr(value)) for name, value in row.items() if name != "key")
+                    # `repr` of a float tells it from every other one.
+                    kept = [(name, repr(row[name])) for name in names if name in row]
                     digest.update(repr((table, kept)).encode())
         return digest.hexdigest()[:DIGEST_DIGITS]
 

@@ -2,8 +2,9 @@
 
 They lie in the study's folder, `reference-quick.json` and `reference-full.json`, one result a line. They hold a
 digest of each experiment's rows, and the verdict of each statement with every measured value and its 95 % interval.
-Equal digests mean rows that are equal to the bit. Values follow from the rows by means and quantiles, whose last
-digits depend on the platform; two values are the same when they agree to `SAME`.
+Equal digests mean rows that are equal to the bit, in the columns that there were: a table may get more. Values
+follow from the rows by means and quantiles, whose last digits depend on the platform; two values are the same when
+they agree to `SAME`.
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ def compare(outcome: Outcome) -> Comparison:
     file = path_of(outcome.study, outcome.level)
     try:
         before = json.loads(file.read_text(encoding="utf-8"))
-        moved = list(_moved(before, _kept(outcome)))
+        moved = list(_moved(before, _kept(outcome, before["columns"])))
         made = before["made_with"]
     except FileNotFoundError:
         raise UsageError(f"{file}: there are no reference results; --update writes them") from None
@@ -108,7 +109,9 @@ def update(outcome: Outcome) -> Path:
     Raises:
         OSError: the study's folder cannot be written to.
     """
-    return write_whole(path_of(outcome.study, outcome.level), f"{_written(_kept(outcome))}\n".encode())
+    return write_whole(
+        path_of(outcome.study, outcome.level), f"{_written(_kept(outcome, outcome.data.columns()))}\n".encode()
+    )
 
 
 def _written(kept: Mapping[str, Any]) -> str:
@@ -133,15 +136,18 @@ def _written(kept: Mapping[str, Any]) -> str:
     return rows(parts)
 
 
-def _kept(outcome: Outcome) -> dict[str, Any]:
-    """What the reference keeps of a run."""
+def _kept(outcome: Outcome, columns: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """What the reference keeps of a run; its digests are of some columns of each table."""
     made = [f"roamsim {outcome.version}", outcome.made_with.get("commit", "")]
     kept: dict[str, Any] = plain(
         {
             "made_with": ", ".join(filter(None, made)),
             "seed": outcome.seed,
+            "columns": columns,
             "experiments": {
-                e.id: outcome.data.digest(e.id) for e in outcome.study.experiments if replications(e, outcome.level)
+                e.id: outcome.data.digest(e.id, columns)
+                for e in outcome.study.experiments
+                if replications(e, outcome.level)
             },
             "statements": {
                 statement["id"]: {
