@@ -24,6 +24,7 @@ pub mod congestion;
 mod connection;
 pub mod detection;
 mod pacing;
+mod parts;
 mod received_mss;
 pub mod recovery;
 mod repeat;

@@ -1,10 +1,10 @@
 //! MIH users that hand mobile nodes over, their sessions and their sockets.
 
 use super::model::{Initiator, MihHandover as Model, Notice as NoticeModel};
-use super::policy::{policy, timers};
+use super::policy::{message_id, policy};
 use crate::builder::Builder;
 use crate::distribution::build::time_distribution;
-use crate::signalling::build::{Exchange, mihf_id, percent, signal_threshold};
+use crate::signalling::build::{Exchange, mihf_id, percent, signal_threshold, timers};
 use crate::transport::Udp;
 use roamsim_engine::{Span, Time};
 use roamsim_network::World;
@@ -72,7 +72,8 @@ impl Builder<'_> {
         let processing_time = processing_time.unwrap_or(Span::ZERO);
         let message_bytes = message_bytes.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
         let policy = policy((act_on, act_ahead), choose, entry, old_link, no_answer);
-        let timers = timers(messages, acknowledgement);
+        let own = messages.iter().map(|own| (message_id(own.message), own.timeout, own.retransmissions));
+        let timers = timers(own, acknowledgement);
         let (serving_place, first) = membership(world, station, &from.access);
         let serving_link = world.mih_link_tuple(first.interface);
 

@@ -1,14 +1,12 @@
 //! From the policies of a handover to those of its users.
 
 use super::model::{
-    ActOn as ActOnModel, Choice as ChoiceModel, MessageKind, MessageTimers as TimersModel,
-    NetworkEntry as EntryModel, NoAnswer as NoAnswerModel, OldLink as OldLinkModel, Then as ThenModel,
+    ActOn as ActOnModel, Choice as ChoiceModel, MessageKind, NetworkEntry as EntryModel,
+    NoAnswer as NoAnswerModel, OldLink as OldLinkModel, Then as ThenModel,
 };
-use crate::signalling::model::Acknowledgement;
 use roamsim_engine::Span;
+use roamsim_protocols::mih::MessageId;
 use roamsim_protocols::mih::handover::policy::{ActOn, Choice, Entry, NoAnswer, OldLink, Policy, Then};
-use roamsim_protocols::mih::{MessageId, MessageTimers};
-use std::sync::Arc;
 
 pub(super) fn policy(
     (act_on, act_ahead): (ActOnModel, Option<Span>),
@@ -50,21 +48,7 @@ pub(super) fn policy(
     }
 }
 
-/// The timers of messages that have others than the rest.
-pub(super) fn timers(
-    messages: &[TimersModel],
-    acknowledgement: Option<Acknowledgement>,
-) -> Arc<[MessageTimers]> {
-    let usual = acknowledgement.map_or(0, |settings| settings.retransmissions);
-    let timers = |&TimersModel { message, timeout, retransmissions }: &TimersModel| MessageTimers {
-        mid: message_id(message),
-        timeout,
-        retransmissions: retransmissions.unwrap_or(usual),
-    };
-    messages.iter().map(timers).collect()
-}
-
-fn message_id(message: MessageKind) -> MessageId {
+pub(super) fn message_id(message: MessageKind) -> MessageId {
     match message {
         MessageKind::LinkGoingDownIndication => MessageId::LINK_GOING_DOWN_INDICATION,
         MessageKind::LinkParametersReportIndication => MessageId::LINK_PARAMETERS_REPORT_INDICATION,

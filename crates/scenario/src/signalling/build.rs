@@ -1,9 +1,9 @@
 //! IEEE 802.21 signalling: MIH functions, their sessions and sockets.
 
 use super::model::{
-    Acknowledgement, AcknowledgementMode, Crossing, ExchangeMessage, ExchangeTimers,
-    LinkAction as LinkActionModel, LinkActionKind, LinkThreshold, RateLimit, Signalling as SignallingModel,
-    SignallingKind, SubscribedEvent, Validity,
+    Acknowledgement, AcknowledgementMode, Crossing, ExchangeMessage, LinkAction as LinkActionModel,
+    LinkActionKind, LinkThreshold, RateLimit, Signalling as SignallingModel, SignallingKind, SubscribedEvent,
+    Validity,
 };
 use crate::builder::Builder;
 use crate::distribution::build::{size_distribution, time_distribution};
@@ -71,7 +71,8 @@ impl Builder<'_> {
         let names = [from.as_str(), to.as_str()];
         // Over TCP and SCTP the origin connects from a port of its own.
         let port = u16::MAX - (number % 1000) as u16;
-        let timers = timers(messages, acknowledgement);
+        let own = messages.iter().map(|own| (message_id(own.message), own.timeout, own.retransmissions));
+        let timers = timers(own, acknowledgement);
         let exchange = Exchange { transport, dscp, acknowledgement, timers, lifetime, rate_limit };
         let random = |protocol: &str| ["origin", "responder"].map(|end| stream(&format!("{protocol}/{end}")));
         let user = SessionUser::Signalling(number);
@@ -230,22 +231,26 @@ fn threshold(value: i16, direction: Crossing) -> Threshold {
     Threshold { value: value as u16, direction }
 }
 
-/// The timers of messages that have others than the rest.
-fn timers(
-    messages: &[ExchangeTimers],
+/// The timers of messages that have others than the rest: which message, its timeout, and its
+/// retransmissions if they are others too.
+pub(crate) fn timers(
+    messages: impl Iterator<Item = (MessageId, Span, Option<u32>)>,
     acknowledgement: Option<Acknowledgement>,
 ) -> Arc<[mih::MessageTimers]> {
     let usual = acknowledgement.map_or(0, |settings| settings.retransmissions);
-    let timers =
-        |&ExchangeTimers { message, timeout, retransmissions }: &ExchangeTimers| mih::MessageTimers {
-            mid: match message {
-                ExchangeMessage::Request => MessageId::LINK_GET_PARAMETERS_REQUEST,
-                ExchangeMessage::Response => MessageId::LINK_GET_PARAMETERS_RESPONSE,
-            },
-            timeout,
-            retransmissions: retransmissions.unwrap_or(usual),
-        };
-    messages.iter().map(timers).collect()
+    let timers = |(mid, timeout, retransmissions): (MessageId, Span, Option<u32>)| mih::MessageTimers {
+        mid,
+        timeout,
+        retransmissions: retransmissions.unwrap_or(usual),
+    };
+    messages.map(timers).collect()
+}
+
+fn message_id(message: ExchangeMessage) -> MessageId {
+    match message {
+        ExchangeMessage::Request => MessageId::LINK_GET_PARAMETERS_REQUEST,
+        ExchangeMessage::Response => MessageId::LINK_GET_PARAMETERS_RESPONSE,
+    }
 }
 
 /// What the ends of an MIH session have agreed on.

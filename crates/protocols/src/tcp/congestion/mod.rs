@@ -18,6 +18,7 @@ pub use vegas::{ALPHA, BETA, GAMMA, VegasThresholds};
 
 use roamsim_engine::{Span, Stream, Time};
 
+use super::parts::kinds;
 use super::sent::{Lost, RateSample};
 use keys::{Fault, Key, Own};
 
@@ -250,30 +251,12 @@ macro_rules! congestion_controls {
             pub use $file::$type;
         )*
 
-        /// The congestion controls by name.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum Kind {
-            $(#[doc = concat!("[`", stringify!($type), "`](struct@", stringify!($type), ").")] $type,)*
+        kinds! {
+            /// The congestion controls by name.
+            $($type,)*
         }
 
         impl Kind {
-            /// Each of them, in the order of the table.
-            pub const ALL: &[Kind] = &[$(Kind::$type,)*];
-
-            /// The name as it stands in a scenario.
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $(Kind::$type => $type::NAME,)*
-                }
-            }
-
-            /// What the variant of its name is, if it brings one.
-            pub(super) const fn variant(self) -> Option<&'static str> {
-                match self {
-                    $(Kind::$type => $type::VARIANT,)*
-                }
-            }
-
             /// The keys of a scenario that are its own.
             pub const fn keys(self) -> &'static [Key] {
                 match self {

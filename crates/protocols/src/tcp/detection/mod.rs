@@ -9,6 +9,7 @@ pub(super) use rack::{Conditions, Rack as RackDetection};
 
 use roamsim_engine::{Span, Time};
 
+use super::parts::{kinds, stored};
 use super::rtt::Bounds;
 
 /// What an ACK for new data tells beside what it acknowledges.
@@ -90,29 +91,9 @@ macro_rules! detections {
             pub use $file::$name;
         )*
 
-        /// The detections by name.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum Kind {
-            $(#[doc = concat!("[`", stringify!($name), "`](struct@", stringify!($name), ").")] $name,)*
-        }
-
-        impl Kind {
-            /// Each of them, in the order of the table.
-            pub const ALL: &[Kind] = &[$(Kind::$name,)*];
-
-            /// Its name.
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $(Kind::$name => $name::NAME,)*
-                }
-            }
-
-            /// What the variant of its name is, if it brings one.
-            pub(super) const fn variant(self) -> Option<&'static str> {
-                match self {
-                    $(Kind::$name => $name::VARIANT,)*
-                }
-            }
+        kinds! {
+            /// The detections by name.
+            $($name,)*
         }
 
         /// The detection of a connection.
@@ -204,12 +185,6 @@ impl Detection {
     pub(super) fn limited_transmit_segments(&self) -> u64 {
         self.counter().limited_transmit_segments()
     }
-}
-
-/// How the connection holds a part.
-macro_rules! stored {
-    ($type:ident) => { $type };
-    ($type:ident $box:ident) => { $box<$type> };
 }
 
 // `cargo fmt` does not see these modules; `make lint` names their files to rustfmt.

@@ -11,6 +11,7 @@ mod prr;
 pub(super) use prr::Prr;
 pub(super) use rack::{Frto, Probe, Repair, Undo};
 
+use super::parts::{kinds, stored};
 use super::repeat::Reason;
 
 /// The sender's sequence space at the moment of a hook, already updated by what the hook tells of.
@@ -214,30 +215,12 @@ macro_rules! recoveries {
             pub use $file::$name;
         )*
 
-        /// The recoveries by name.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum Kind {
-            $(#[doc = concat!("[`", stringify!($name), "`](struct@", stringify!($name), ").")] $name,)*
+        kinds! {
+            /// The recoveries by name.
+            $($name,)*
         }
 
         impl Kind {
-            /// Each of them, in the order of the table.
-            pub const ALL: &[Kind] = &[$(Kind::$name,)*];
-
-            /// Its name.
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $(Kind::$name => $name::NAME,)*
-                }
-            }
-
-            /// What the variant of its name is, if it brings one.
-            pub(super) const fn variant(self) -> Option<&'static str> {
-                match self {
-                    $(Kind::$name => $name::VARIANT,)*
-                }
-            }
-
             /// Whether it learns from SACK blocks.
             pub(super) const fn takes_blocks(self) -> bool {
                 match self {
@@ -417,12 +400,6 @@ impl Recovery {
     pub(super) fn limited_transmit_bytes(&self, duplicates: u64, smss_bytes: u64) -> u64 {
         if self.is_recovering() { 0 } else { self.limited_transmit(duplicates, smss_bytes) }
     }
-}
-
-/// How the connection holds a part.
-macro_rules! stored {
-    ($type:ident) => { $type };
-    ($type:ident $box:ident) => { $box<$type> };
 }
 
 // `cargo fmt` does not see these modules; `make lint` names their files to rustfmt.
