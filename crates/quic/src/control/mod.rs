@@ -1,6 +1,6 @@
 //! Congestion controls behind the library's trait: its own NewReno, and the laws that TCP has here.
 //!
-//! A law is written once, in `roamsim_protocols::tcp::congestion`; [`law`] hands it what the library tells.
+//! A law is written once, in `roamsim_protocols::tcp::congestion`; `law` hands it what the library tells.
 
 mod law;
 mod packets;

@@ -1,6 +1,6 @@
 //! Loss detection: when arriving acknowledgements tell of a loss before the timer does.
 //!
-//! A detection is a file here that implements [`LossDetection`], and a row of the table below. Its name, and
+//! A detection is a file here that implements `LossDetection`, and a row of the table below. Its name, and
 //! what the variant of that name is, stand in its file. RACK is part of the recovery that goes with it.
 
 mod rack;
