@@ -129,6 +129,10 @@ def test_the_figure_of_pairs_has_their_intervals() -> None:
     assert "facet" not in spec
     apart = [row | {"panel": panel} for panel in ("10 ms", "20 ms") for row in drawn]
     assert charts.differences(apart, title)["facet"]["sort"] == ["10 ms", "20 ms"]
+    # Of panels that fill their rows the last row has the axis; of three each has its own.
+    assert "axis" not in charts.differences(apart, title)["resolve"]
+    three = [*apart, *(row | {"panel": "30 ms"} for row in drawn)]
+    assert charts.differences(three, title)["resolve"]["axis"] == {"x": "independent"}
 
 
 def test_the_report_of_a_comparison_is_titled_and_answers(roamsim: Command, scenario: Path, tmp_path: Path) -> None:

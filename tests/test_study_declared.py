@@ -9,6 +9,7 @@ from conftest import ROOT
 from roamsim import study
 from roamsim.errors import UsageError
 from roamsim.study.judging import number
+from roamsim.study.shown import in_order
 from small_study import change, refused
 
 PAGE = ROOT / "docs/how-to/a-study.md"
@@ -282,3 +283,20 @@ def test_what_no_run_has_is_refused(page: Path, tmp_path: Path, old: str, new: s
     change(page, "statements.toml", old, new)
     with pytest.raises(UsageError, match=message):
         study.run(page, out=tmp_path / "out")
+
+
+@pytest.mark.parametrize("name", ["sctp-mobile-ip", "tcp-dect", "tcp-wifi-mobility"])
+def test_a_section_shows_the_publications_exhibits_before_ours(name: str) -> None:
+    exhibits = study.load(name).all_exhibits
+    for part in study.load(name).parts:
+        shown = [one.shows for one in in_order([one for one in exhibits if one.part == part])]
+        ours = [words.startswith("ours") for words in shown]
+        assert ours == sorted(ours)
+        numbers = [words for words in shown if words.startswith("figure ")]
+        assert numbers == sorted(numbers) == shown[: len(numbers)]
+
+
+def test_a_figure_may_name_the_labels_of_its_series(page: Path, tmp_path: Path) -> None:
+    change(page, "figures.toml", 'series = ["variant"]', 'series = ["variant"]\nwords = { reno = "TCP Reno" }')
+    outcome = study.run(page, out=tmp_path / "out")
+    assert {row["series"] for row in outcome.figures["delivered"]} == {"tahoe", "TCP Reno", "newreno", "sack"}

@@ -11,7 +11,7 @@ import polars
 import pytest
 from conftest import ROOT
 from roamsim.pages.page import Report
-from roamsim.pictures import recorded, timed
+from roamsim.pictures import recorded, timed, timesequence
 from roamsim.pictures.timeseries import Panel
 from test_page_in_a_browser import looked_at
 from test_report import open_in_browser
@@ -275,3 +275,11 @@ def test_a_million_samples_are_read_and_zoomed_into(tmp_path: Path) -> None:
     assert "at, s" in found["read"]
     # 1000 s, halved twelve times, are 244 ms: as many samples of a millisecond, and one on either side. Each is a step.
     assert found["closer"]["points"] == pytest.approx(2 * 245, abs=6)
+
+
+def test_acknowledgements_and_duplicates_have_colours_of_their_own() -> None:
+    marks = (recorded.SENT, *recorded.AGAIN_FOR.values(), recorded.PROBE, recorded.LOST, recorded.SACKED)
+    others = {colour for _, colour, _ in marks}
+    assert len({recorded.ACKNOWLEDGED[1], recorded.DUPLICATE[1]} - others) == 2
+    paper = {timesequence.ACKNOWLEDGED, timesequence.DUPLICATE}
+    assert len(paper - {timesequence.SENT, timesequence.AGAIN, timesequence.LOST, timesequence.SACKED}) == 2

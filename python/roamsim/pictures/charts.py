@@ -66,6 +66,9 @@ DOTS = 60
 #: Whether a difference is shown, and the colour of either.
 SHOWN = {"difference shown": COLOURS[0], "no difference shown": COLOURS[7]}
 
+#: Panels in a row.
+COLUMNS = 2
+
 #: Height of a figure with axes for numbers, of a panel, and of a line of dots, in pixels (chosen).
 HEIGHT, PANEL_HEIGHT, DOT_HEIGHT = 320, 190, 26
 
@@ -357,9 +360,9 @@ def differences(rows: Sequence[Mapping[str, Any]], title: str) -> dict[str, Any]
     return {
         "data": data,
         "facet": {"field": "panel", "type": "nominal", "title": None, "sort": panels, "header": {"labelLimit": 260}},
-        "columns": 2,
+        "columns": COLUMNS,
         "spec": {"layer": layers, "width": 300, "height": {"step": DOT_HEIGHT}},
-        "resolve": {"scale": {"y": "independent"}},
+        "resolve": {"scale": {"y": "independent"}, **_axes_of(panels)},
         "usermeta": {**meta, "panels": len(panels)},
     }
 
@@ -392,10 +395,16 @@ def _figure(frame: polars.DataFrame, layers: list[dict[str, Any]], series: list[
     return {
         "data": data,
         "facet": {"field": "panel", "type": "nominal", "title": None, "sort": panels, "header": {"labelLimit": 260}},
-        "columns": 2,
+        "columns": COLUMNS,
         "spec": {"layer": layers, "width": 300, "height": PANEL_HEIGHT if height == HEIGHT else height},
+        "resolve": _axes_of(panels),
         "usermeta": {**meta, "panels": len(panels)},
     }
+
+
+def _axes_of(panels: Sequence[str]) -> dict[str, Any]:
+    """Each panel has its own axis where the last row is not full: a common one would stand below no panel."""
+    return {"axis": {"x": "independent"}} if len(panels) % COLUMNS else {}
 
 
 def _layer(mark: dict[str, Any], encoding: dict[str, Any], test: str | None = None) -> dict[str, Any]:

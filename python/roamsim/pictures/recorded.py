@@ -28,7 +28,7 @@ AGAIN_FOR = {
 PROBE = ("window probe", COLOURS[5], "plus")
 LOST = ("lost", COLOURS[1], "cross")
 ACKNOWLEDGED = ("acknowledged", COLOURS[2], "step")
-DUPLICATE = ("duplicate ACK", COLOURS[2], "tick")
+DUPLICATE = ("duplicate ACK", COLOURS[11], "tick")
 SACKED = ("SACK block", COLOURS[3], "rule")
 
 #: Marks of a time-sequence chart that are all shown at first, and of a longer one (chosen: more lie on each other).

@@ -22,7 +22,7 @@ _COLOURS: Mapping[Kind, str] = {"message": "#1f5fa8", "acknowledgement": "#1d7f4
 _KIND_NAMES: Mapping[Kind, str] = {
     "message": "MIH message",
     "acknowledgement": "MIH acknowledgement",
-    "transport": "transport only",
+    "transport": "not MIH",
 }
 _LOSS = "#c4292e"
 
@@ -450,7 +450,7 @@ def _legend(packets: Sequence[Packet], y: float, origin_s: float) -> list[str]:
     for kind, name in _KIND_NAMES.items():
         if any(p.kind == kind for p in packets):
             parts.append(_text(x, y, name, size=12, anchor="start", fill=_COLOURS[kind]))
-            x += 6.6 * len(name) + 16
+            x += 7.2 * len(name) + 14
     if any(p.received_s is None for p in packets):
         parts.append(f"<path d='M{x:.1f} {y - 8:.1f}l8 8m0 -8l-8 8' stroke='{_LOSS}' stroke-width='2.2'/>")
         parts.append(_text(x + 13, y, "lost", size=12, anchor="start", fill=_LOSS))

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 #: Colours that readers with a weak sense of red or green tell apart too: M. Okabe and K. Ito, "Color Universal
 #: Design" (2008).
 SENT, AGAIN, PROBE, LOST, ACKNOWLEDGED, SACKED = "#404040", "#0072b2", "#e69f00", "#d55e00", "#009e73", "#cc79a7"
+#: A tick on the line of what is acknowledged, so far from its green for all readers.
+DUPLICATE = "#c217a8"
 
 #: What a retransmission is called by its reason, and its colour; `AGAIN` if no reason is known.
 AGAIN_FOR = {
@@ -95,7 +97,7 @@ def draw(axes: Axes, events: polars.DataFrame, *, segment_bytes: int | None = No
             zorder=2,
         )
     duplicates = acknowledged.filter(polars.col("low") == polars.col("high"))
-    _marks(axes, duplicates, "duplicate ACK", "|", ACKNOWLEDGED, 1.6 * size)
+    _marks(axes, duplicates, "duplicate ACK", "|", DUPLICATE, 2.2 * size)
     _marks(axes, of("sent"), "sent", "o", SENT, 0.7 * size)
     again = of("retransmitted")
     for reason, (label, colour) in AGAIN_FOR.items():

@@ -212,6 +212,7 @@ class Figure:
     shows: str = ""  # the number or caption that the publication has for it; "ours" where it has none
     published_x: Sequence[float] = ()  # from where to where the publication shows it, in the unit of the axis
     full_only: bool = False  # not drawn at the quick level
+    words: Mapping[str, str] = field(default_factory=dict)  # for labels of its series, before those of the study
 
 
 @dataclass(frozen=True, slots=True)

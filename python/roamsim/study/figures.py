@@ -35,10 +35,11 @@ def figure_rows(study: Study, figure: Figure, data: Data) -> list[dict[str, Any]
     `curve` tells metrics apart where a figure has several, and is empty otherwise. Missing values are None.
     """
     groups: dict[tuple[str, str, float], tuple[Curve, list[Row]]] = {}
+    words = {**study.words, **figure.words}
     row: Row
     for experiment in figure.experiments:
         for row in data.rows(experiment, **figure.where):
-            series = ", ".join(study.words.get(str(row[name]), str(row[name])) for name in figure.series)
+            series = ", ".join(words.get(str(row[name]), str(row[name])) for name in figure.series)
             for curve in figure.y:
                 at = (series, curve.label, float(row[figure.x]))
                 groups.setdefault(at, (curve, []))[1].append(row)

@@ -18,7 +18,6 @@ from roamsim.study.data import Data
 from roamsim.study.definition import (
     FILES,
     OPTIONAL_FILES,
-    Drawing,
     Figure,
     Level,
     Parameter,
@@ -30,10 +29,9 @@ from roamsim.study.figures import specification
 from roamsim.study.full import verdicts_in_full
 from roamsim.study.judging import Verdict, number
 from roamsim.study.runs import Effort, Planned
-from roamsim.study.shown import caption, is_shown, note
+from roamsim.study.shown import Exhibit, caption, in_order, is_shown, note
 from roamsim.tables.words import count, value_words
 
-Exhibit = Figure | Tabulation | Drawing | Sequencechart
 Statements = Sequence[Mapping[str, Any]]
 
 #: What stands beside a difference whose study gives no reason for it.
@@ -224,7 +222,7 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
         report.text("The publication says nothing about these. They are judged in the same way and counted apart.")
         report.statements([_statement(statement, outcome.level, left) for statement in own], "statement")
     parts = {
-        title: [exhibit for exhibit in study.all_exhibits if exhibit.part == part]
+        title: in_order([exhibit for exhibit in study.all_exhibits if exhibit.part == part])
         for part, title in study.parts.items()
     }
     # One group is open; the others would make a page that nobody scrolls through.

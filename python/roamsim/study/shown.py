@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from roamsim.study.definition import LEVELS, Drawing, Figure, Level, Sequencechart, Study, Tabulation, labels_of
 
+Exhibit = Figure | Tabulation | Drawing | Sequencechart
+
 #: Places of a curve below which it says nothing of a course, where the full run has more (chosen).
 FEWEST_PLACES = 3
 
 
-def is_shown(study: Study, exhibit: Figure | Tabulation | Drawing | Sequencechart, level: Level) -> bool:
+def is_shown(study: Study, exhibit: Exhibit, level: Level) -> bool:
     """Whether a level draws an exhibit: what a quick look cannot say is left to the full run.
 
     A figure of fewer than three places is left out where the full run has more.
@@ -38,7 +42,18 @@ def _places(study: Study, figure: Figure, level: Level) -> set[Any]:
     }
 
 
-def caption(exhibit: Figure | Tabulation | Drawing | Sequencechart) -> str:
+def in_order(exhibits: Sequence[Exhibit]) -> list[Exhibit]:
+    """The exhibits of a section: the publication's figures by their numbers, its others, and then ours."""
+
+    def place(exhibit: Exhibit) -> tuple[bool, float, str]:
+        ours = not exhibit.shows or exhibit.shows.startswith("ours")
+        numbered = re.match(r"figure (\d+)", exhibit.shows)
+        return (ours, float(numbered[1]), exhibit.shows) if numbered else (ours, math.inf, "")
+
+    return sorted(exhibits, key=place)
+
+
+def caption(exhibit: Exhibit) -> str:
     """A title, with the number or the caption that the publication has for it, or that it is ours."""
     return f"{exhibit.title} ({exhibit.shows})" if exhibit.shows else exhibit.title
 

@@ -126,8 +126,8 @@ def first_of_short_times(data: Data) -> list[dict[str, Any]]:
                 exact = in_time_form({"transport": name, "speed": speed, "factor": factor}, "", data)
                 of_law = "" if exact is None else f" [{100 * exact:.0f}]"
                 one = found[name].scaled(100)
-                cells.append(f"{name} {one.mean:.0f} ({one.low:.0f} … {one.high:.0f}){of_law} %")
-            row[f"factor {factor}"] = ", ".join(cells)
+                cells.append(f"{name}: {one.mean:.0f} ({one.low:.0f} … {one.high:.0f}){of_law} %")
+            row[f"factor {factor}"] = "; ".join(cells)
         rows.append(row)
     return rows
 
@@ -146,7 +146,9 @@ def busy(data: Data) -> list[dict[str, Any]]:
                 for name in TRANSPORTS:
                     where = {f"{cell}_stations": count, "loss": percent, "transport": name}
                     success = data.estimate(experiment, Share("succeeded", "handovers"), **where)
-                    row[name] = f"{_percent(success)} %, {_shown(data.estimate(experiment, 'success_s', **where))} s"
+                    delay = data.estimate(experiment, "success_s", **where)
+                    after = "" if math.isnan(delay.mean) else f", {with_interval(delay)} s"
+                    row[name] = f"{_percent(success)} %{after}"
                 rows.append(row)
     return rows
 

@@ -67,7 +67,7 @@ SKETCHES = {
         (7.5, 3.2),
     ),
     "scenarios": Sketch(
-        {"S2: visited": (0, 0), "S1: home": (1, 0), "S3: roaming": (2, 0), "S4: third party": (3, 0)},
+        {"S1: home": (0, 0), "S2: visited": (1, 0), "S3: roaming": (2, 0), "S4: third party": (3, 0)},
         (),
         (
             (0, 0.55, "MN in the visited network,\nserver too"),

@@ -143,7 +143,7 @@ def recovery_map(data: Data, counted: Mapping[str, str]) -> dict[str, Any]:
     ]
     panels = [f"{protocol}, window of {window}" for protocol in protocols for window in windows]
     told = {"wire": "wire, kb/s", "trip": "round trip, s", "seconds": "repaired after, s"}
-    words = f"{counted['name']} until all six had arrived, s"
+    words = f"{counted['name']}, s"
     shade = {
         "field": "seconds",
         "type": "quantitative",
@@ -171,6 +171,8 @@ def recovery_map(data: Data, counted: Mapping[str, str]) -> dict[str, Any]:
         "data": {"values": rows},
         "facet": {"field": "panel", "type": "nominal", "title": None, "sort": panels},
         "columns": len(windows),
+        # On a phone the panels stand below each other.
+        "resolve": {"axis": {"x": "independent"}},
         "spec": {
             "height": 26 * len(trips),
             "encoding": {
@@ -233,7 +235,8 @@ def _blocks(data: Data, protocol: str, most: Label) -> dict[str, Any]:
         text = f"{with_interval(difference)}, the same in {same} of {len(order)}"
         row[f"segments more than all, bottleneck {bottleneck}"] = "" if most == ALL_BLOCKS else text
     later = Counter(round(taken[p] - whole[p], 2) for p in patterns)
-    row["repair of the ten patterns, s later"] = ", ".join(f"{s:g} in {n}" for s, n in sorted(later.items()))
+    told = ", ".join(f"{s:g} in {n}" for s, n in sorted(later.items()))
+    row["the ten patterns: repaired so many s later, in how many"] = told
     return row
 
 

@@ -146,7 +146,8 @@ def walk_by_condition(data: Data) -> list[dict[str, Any]]:
             verdicts = [order_at(runs, *pair, speed)[0].verdict for pair in combinations(VARIANTS, 2)]
             counts = [str(verdicts.count(v)) for v in ("agrees", "differs", "not decidable")]
             shown = ", ".join(f"{NAMES[variant]} {with_interval(found)}" for variant, found in _sorted(runs, speed))
-            rows.append({"condition": condition, "km/h": speed, "best first": shown, "orders": " / ".join(counts)})
+            orders = {"orders: agree / differ / open": " / ".join(counts)}
+            rows.append({"condition": condition, "km/h": speed, "best first": shown, **orders})
     return rows
 
 

@@ -24,7 +24,7 @@ USER = "User"
 COLOURS = {"P08j": "#7fb8da", "P32": "#c8cbd0", "P80": "#e6c229", "Data": "#8cc084", USER: "#d7191c"}
 
 #: Directions with their colours, none of them a type's (chosen).
-DIRECTIONS = {"up": "#5e3c99", "down": "#e66101"}
+DIRECTIONS = {"up": "#8c6bb1", "down": "#e66101"}
 
 #: Colours of flows with other names (chosen, as the directions').
 FLOWS = ("#35978f", "#8c510a", "#4d4d4d", "#c51b7d")
