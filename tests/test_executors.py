@@ -147,7 +147,7 @@ def test_a_run_that_fails_everywhere_is_told_once_and_the_rest_is_made(
     assert len([size for size in executor.met if size == 1 or times == 2]) == times
     assert str(told.value).splitlines() == [
         "1 of 20 runs failed; what is finished is kept, and the same call makes only the failed ones again:",
-        f"  replication 17, seed 1: {words}",
+        f'  "Both kinds of traffic", replication 17, seed 1: {words}',
     ]
     again = package.sweep(scenario, {}, replications=20, out=tmp_path / "out")
     package.sweep(scenario, {}, replications=20, out=tmp_path / "whole")
@@ -183,7 +183,7 @@ def test_a_run_that_hangs_is_stopped_at_its_time_limit(
     first, *failures = str(told.value).splitlines()
     assert first.startswith("2 of 4 runs failed")
     for replication, line in enumerate(failures):
-        place = f"scenario.duration=100000000s, replication {replication}, seed 1: "
+        place = f'"Both kinds of traffic", scenario.duration=100000000s, replication {replication}, seed 1: '
         assert line.strip().startswith(f"{place}it was stopped at the time limit of 0.5 s, after ")
     assert len(failures) == 2
     # Each was made twice.
@@ -218,7 +218,7 @@ def test_a_precision_is_judged_at_the_points_that_have_no_failure(scenario: Path
 
 
 def test_a_study_goes_on_after_a_failure(small: Path, tmp_path: Path) -> None:
-    with pytest.raises(RunFailed, match=r"4 of 8 runs failed.*\n  experiment \w+ at .*replication 1, seed"):
+    with pytest.raises(RunFailed, match=r"4 of 8 runs failed.*\n  \".*\", experiment \w+ at .*replication 1, seed"):
         study.run(small, level="quick", out=tmp_path / "out", executor=Altering(1, lambda _: Failed("no reason")))
 
 

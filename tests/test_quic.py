@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
+import sys
 from pathlib import Path
 
 import polars
 import pytest
 import roamsim
-from conftest import ROOT, run_command
+from conftest import ROOT, environment, run_command
 
 TRANSFER = ROOT / "examples" / "quic-transfer.toml"
 
@@ -84,6 +86,85 @@ def test_a_qlog_that_does_not_fit_on_the_disk_fails_the_run(tmp_path: Path) -> N
     assert done.returncode == 1
     assert "qlog could not be written: over_quic-" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+# A window law runs within the library. It panics at a loss: PyO3 passes a panic of Rust through Python by a type of its
+# own, and goes on with the panic in Rust.
+PANICS = """
+import polars
+import roamsim
+
+
+class Mine(roamsim.CongestionControl):
+    def on_ack(self, sample):
+        self.window_bytes += sample.acked_bytes
+
+    def on_loss(self, sample):
+        kinds = [kind for kind in BaseException.__subclasses__() if kind.__name__ == "PanicException"]
+        (panic,) = (kind for kind in kinds if kind is not polars.exceptions.PanicException)
+        raise panic("no such state")
+
+    def on_ecn(self, sample):
+        pass
+
+    def on_timeout(self, sample):
+        pass
+"""
+
+LOSSY = """
+[scenario]
+name = "lossy uploads"
+duration = "20s"
+[[node]]
+name = "a"
+[[node]]
+name = "b"
+[[link]]
+name = "path"
+between = ["a", "b"]
+rate = "1Mb/s"
+delay = "50ms"
+loss = { model = "bernoulli", probability = 0.002 }
+[[flow]]
+name = "f"
+from = "a"
+to = "b"
+transport = { protocol = "quic", congestion_control = "reno" }
+application = { kind = "transfer", size = "100kB" }
+"""
+
+
+def test_a_panic_within_the_library_is_told_with_its_run_and_the_campaign_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(PANICS)
+    (tmp_path / "lossy.toml").write_text(LOSSY)
+    law = "flow.f.transport.congestion_control=mine.py:Mine"
+    campaign = ("sweep", "lossy.toml", "--vary", law, "--replications", "12", "--jobs", "1", "--out", "out")
+    # A process of its own, in which no other extension has such a type.
+    command = [sys.executable, "-m", "roamsim", *campaign]
+    done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1, done.stderr
+    told = done.stderr[done.stderr.index("roamsim: ") :].splitlines()
+    count = re.match(r"roamsim: (\d+) of 12 runs failed; what is finished is kept", told[0])
+    assert count, told
+    line = re.compile(
+        r'  "lossy uploads", flow\.f\.transport\.congestion_control=Mine@\w+, replication (\d+), seed 1: a fault of the simulator, please report it: '
+        r"the QUIC library quinn-proto 0\.11\.19 panicked at \d+\.\d+s: no such state"
+    )
+    matches = [line.fullmatch(text) for text in told[1:]]
+    assert all(matches), told
+    failed = {int(match[1]) for match in matches if match}
+    assert len(failed) == int(count[1]) and 0 < len(failed) < 12
+    # All others were made, also after the first that failed. They had no loss, so they are those of a calm law.
+    made = roamsim.open_results(tmp_path / "out").flows
+    assert sorted(made["replication"]) == sorted(set(range(12)) - failed)
+    assert max(made["replication"]) > min(failed)
+    assert set(made["connection"]) == {"completed"} and set(made["retransmissions"]) == {0}
+    columns = ["replication", "completion_time_s", "delivered_bytes", "segments_sent"]
+    calm = tmp_path / "calm.py"
+    calm.write_text(PANICS.replace('raise panic("no such state")', "return"))
+    beside = roamsim.sweep(tmp_path / "lossy.toml", {law.split("=")[0]: [f"{calm}:Mine"]}, replications=12).flows
+    beside = beside.filter(polars.col("replication").is_in(made["replication"].to_list()))
+    assert made.select(columns).sort("replication").equals(beside.select(columns).sort("replication"))
 
 
 TLS = {"flow.over_quic.transport.crypto": "tls", "scenario.duration": "2s"}

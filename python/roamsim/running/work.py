@@ -7,6 +7,7 @@ from being made: what failed is told when all the rest is finished.
 
 from __future__ import annotations
 
+import json
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -83,8 +84,9 @@ class Failure:
     why: str
 
     def __str__(self) -> str:
-        where = f"{self.case.where}, " if self.case.where else ""
-        return f"{where}replication {self.replication}, seed {self.seed}: {self.why}"
+        name = json.dumps(self.case.scenario.name, ensure_ascii=False)
+        places = [name, *([self.case.where] if self.case.where else [])]
+        return f"{', '.join(places)}, replication {self.replication}, seed {self.seed}: {self.why}"
 
 
 #: How many failures are told one by one (chosen: a screen's half; more of them are seldom of different kinds).
