@@ -3,10 +3,14 @@
 `roamsim live` joins two programs (`crates/live/examples/quic.rs`) by the path: quinn-proto with TLS, over sockets of
 the kernel. The simulation runs quinn-proto with a null session. Each packet of a direction draws its loss in turn, so
 one seed loses the packets of the same numbers on both sides. The client writes 2 MB. Goodput counts from its first
-datagram to the arrival of the last octet.
+datagram to the arrival of the last octet. A row has the mean of the seeds' ratios with its 95 % interval.
 
     cargo build -p roamsim-live --example quic
     python -m validation.quic --losses 0,0.1,1,3 --seeds 1,2,3
+    python -m validation.quic --losses 1,3 --seeds 1,2,3 --later 50,100,200,300
+
+The second command shows how much a seed's goodput moves when packets come a little later: the simulation with some
+microseconds more of delay, beside itself.
 
 The machine has to keep the clock: the lateness of packets is part of the path. It is printed.
 """
@@ -29,9 +33,14 @@ OCTETS = 2_000_000
 PROGRAM = Path(__file__).parent.parent / "target" / "debug" / "examples" / "quic"
 
 
-def path(loss: float) -> dict[str, object]:
+def path(loss: float, later_us: int = 0) -> dict[str, object]:
     """A scenario with the path, and no traffic."""
-    link: dict[str, object] = {"name": "path", "between": ["client", "server"], "rate": "10Mb/s", "delay": "20ms"}
+    link: dict[str, object] = {
+        "name": "path",
+        "between": ["client", "server"],
+        "rate": "10Mb/s",
+        "delay": f"{20_000 + later_us}us",
+    }
     if loss:
         link["loss"] = {"model": "bernoulli", "probability": loss / 100}
     return {
@@ -60,7 +69,7 @@ def over_sockets(loss: float, seed: int) -> tuple[float, float]:
     return OCTETS * 8 / (float(told["received"]) - float(told["connects"])), lateness(done.stderr).p999_ms
 
 
-def simulated(loss: float, seed: int) -> float:
+def simulated(loss: float, seed: int, later_us: int = 0) -> float:
     """Goodput in bit/s."""
     flow = {
         "name": "transfer",
@@ -69,7 +78,7 @@ def simulated(loss: float, seed: int) -> float:
         "transport": {"protocol": "quic"},
         "application": {"kind": "transfer", "size": f"{OCTETS}B"},
     }
-    done = roamsim.run({**path(loss), "flow": [flow]}, seed=seed).flows
+    done = roamsim.run({**path(loss, later_us), "flow": [flow]}, seed=seed).flows
     return OCTETS * 8 / float(done["completion_time_s"][0])
 
 
@@ -78,16 +87,33 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--losses", default="0,0.1,1,3", help="in percent")
     parser.add_argument("--seeds", default="1,2,3", help="of the losses")
+    parser.add_argument("--later", default="", help="no sockets; microseconds of more delay in the simulation")
     arguments = parser.parse_args()
     say = sys.stdout.write
-    say("| loss | sockets, Mb/s | simulated, Mb/s | sockets / simulated, by seed | late, ms |\n")
-    say("|---|---|---|---|---|\n")
-    for loss in map(float, arguments.losses.split(",")):
-        both = [(*over_sockets(loss, seed), simulated(loss, seed)) for seed in map(int, arguments.seeds.split(","))]
+    losses = [float(loss) for loss in arguments.losses.split(",")]
+    seeds = [int(seed) for seed in arguments.seeds.split(",")]
+    if arguments.later:
+        say("| loss | later / simulated | least, most |\n|---|---|---|\n")
+        for loss in losses:
+            before = {seed: simulated(loss, seed) for seed in seeds}
+            ratios = [
+                simulated(loss, seed, int(later)) / before[seed]
+                for seed in seeds
+                for later in arguments.later.split(",")
+            ]
+            say(f"| {loss:g} % | {mean(ratios).mean:.3f} | {min(ratios):.3f}, {max(ratios):.3f} |\n")
+        return
+    say("| loss | sockets, Mb/s | simulated, Mb/s | sockets / simulated | least, most | late, ms |\n")
+    say("|---|---|---|---|---|---|\n")
+    for loss in losses:
+        both = [(*over_sockets(loss, seed), simulated(loss, seed)) for seed in seeds]
         theirs, late, ours = zip(*both, strict=True)
-        ratios = ", ".join(f"{real / simulation:.3f}" for real, _, simulation in both)
+        ratios = [real / simulation for real, _, simulation in both]
+        ratio = mean(ratios)
         rates = [f"{mean(rates).mean / 1e6:.3f}" for rates in (theirs, ours)]
-        say(f"| {loss:g} % | {rates[0]} | {rates[1]} | {ratios} | {max(late):.1f} |\n")
+        share = f"{ratio.mean:.3f} ± {ratio.half_width:.3f}"
+        extremes = f"{min(ratios):.3f}, {max(ratios):.3f}"
+        say(f"| {loss:g} % | {rates[0]} | {rates[1]} | {share} | {extremes} | {max(late):.1f} |\n")
         sys.stdout.flush()
 
 

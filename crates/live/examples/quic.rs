@@ -7,7 +7,7 @@
 //! The client writes octets on a stream. Each end prints an instant, in seconds since the machine began,
 //! which nobody sets: the client's first datagram, and the arrival of the last octet at the server.
 
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use quinn_proto::congestion::NewRenoConfig;
 use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn_proto::{
@@ -88,8 +88,12 @@ impl Program {
 
     fn run(&mut self) -> Outcome<()> {
         let mut datagram = [0; 2000];
-        while !self.is_done {
+        loop {
             self.serve()?;
+            // At once: the peer may have nothing more to send, and then the next thing to happen is a timer.
+            if self.is_done {
+                return Ok(());
+            }
             let now = Instant::now();
             let due = self.connection.as_mut().and_then(|(_, connection)| connection.poll_timeout());
             let wait = due.map_or(Duration::from_secs(1), |due| due.saturating_duration_since(now));
@@ -107,7 +111,14 @@ impl Program {
                 connection.handle_timeout(Instant::now());
             }
         }
-        Ok(())
+    }
+
+    /// Tells the peer that nothing follows.
+    fn close(&mut self) -> Outcome<()> {
+        if let Some((_, connection)) = &mut self.connection {
+            connection.close(Instant::now(), VarInt::from_u32(0), Bytes::new());
+        }
+        self.serve()
     }
 
     fn take(&mut self, from: SocketAddr, datagram: &[u8]) -> Outcome<()> {
@@ -220,7 +231,8 @@ fn main() -> Outcome<()> {
             say("connects")?;
             let connection = program.endpoint.connect(Instant::now(), client()?, remote, "server")?;
             program.connection = Some(connection);
-            program.run()
+            program.run()?;
+            program.close()
         }
         _ => Err("quic server, or quic client HOST OCTETS".into()),
     }
