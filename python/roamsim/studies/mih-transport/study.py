@@ -180,6 +180,46 @@ def timeouts(_values: Mapping[str, Any], packets: Sequence[Packet]) -> list[tupl
     return marks
 
 
+# Alternatives: settings by the labels of a point -------------------------------------------------------------------
+
+
+def _over_tcp(labels: Mapping[str, Any], **settings: Any) -> dict[str, Any]:
+    """Settings of TCP, for points over TCP; where transports are not varied all are."""
+    if labels.get("transport", "TCP") != "TCP":
+        return {}
+    return {f"signalling.mih.transport.{key}": value for key, value in settings.items()}
+
+
+def one_way(labels: Mapping[str, Any]) -> dict[str, Any]:
+    """TCP whose ACKs go alone, by a connection for each direction."""
+    return _over_tcp(labels, one_way_connections=True)
+
+
+def delayed_ack(labels: Mapping[str, Any]) -> dict[str, Any]:
+    """TCP that delays ACKs."""
+    return _over_tcp(labels, delayed_ack=True)
+
+
+def nagle(labels: Mapping[str, Any]) -> dict[str, Any]:
+    """TCP with Nagle's algorithm."""
+    return _over_tcp(labels, nagle=True)
+
+
+def nagle_and_delayed_ack(labels: Mapping[str, Any]) -> dict[str, Any]:
+    """TCP with both."""
+    return _over_tcp(labels, nagle=True, delayed_ack=True)
+
+
+def reno(labels: Mapping[str, Any]) -> dict[str, Any]:
+    """TCP Reno with an initial window of one segment, as ns-2's."""
+    return _over_tcp(labels, variant="reno", initial_window=1)
+
+
+def longer_max_rto(labels: Mapping[str, Any]) -> dict[str, Any]:
+    """TCP of the second round whose timer is doubled twice more."""
+    return _over_tcp(labels, max_rto="3s")
+
+
 # Closed forms of figures ------------------------------------------------------------------------------------------
 
 

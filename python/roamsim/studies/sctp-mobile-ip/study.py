@@ -317,6 +317,19 @@ def _of_transport(change: Change, labels: Mapping[str, Any]) -> dict[str, Any]:
     return {f"flow.ftp.transport.{key}": value for key, value in settings.items()}
 
 
+# Alternatives: settings by the labels of a point.
+
+
+def errors_by_air_time(labels: Mapping[str, Any]) -> dict[str, Any]:
+    """Radio errors by the time that a bit is on the air."""
+    return variation("errors by time on the air", labels)
+
+
+def errors_of_30_percent(labels: Mapping[str, Any]) -> dict[str, Any]:
+    """Radio errors that take 30 % of packets at the edge of a cell."""
+    return variation("30 % at the edge", labels)
+
+
 # Measurements -----------------------------------------------------------------------------------------------------
 
 

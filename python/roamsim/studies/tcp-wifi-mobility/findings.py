@@ -65,7 +65,8 @@ class Runs:
 
 def _where(**labels: Any) -> str:
     words = {"ifq": "IFQ {}", "distance_m": "{} m", "retransmissions": "{} retransmissions"}
-    return ", ".join(NAMES.get(value, words.get(name, "{}").format(value)) for name, value in labels.items())
+    shown = (NAMES.get(value, words.get(name, "{}").format(value)) for name, value in labels.items())
+    return ", ".join("1 retransmission" if one == "1 retransmissions" else one for one in shown)
 
 
 def _is_ahead(runs: Runs, pairs: Iterable[tuple[str, str]], ifqs: Sequence[int], distances: Sequence[int]) -> Finding:
