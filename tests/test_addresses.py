@@ -170,14 +170,14 @@ def test_programs_have_them_and_names_lead_to_them(tmp_path: Path) -> None:
     [
         ('address = "192.0.2.7/24"', "", "has a prefix length", 'write "192.0.2.7"'),
         ('address = "fe80::7%sim0"', "", "has a zone", 'write "fe80::7"'),
-        ('address = "server.example"', "", '"server.example" is no IP address', "write an address such as"),
+        ('address = "server.example"', "", '"server.example" is not an IP address', "write an address such as"),
         ('address = "224.0.0.1"', "", "224.0.0.1 is a multicast address", "write an address such as"),
         ('address = "127.0.0.1"', "", "127.0.0.1 is a loopback address", "write an address such as"),
         ('address = "0.0.0.0"', "", "0.0.0.0 stands for no address", "write an address such as"),
         ('address = "255.255.255.255"', "", "255.255.255.255 is the broadcast address", "write an address such as"),
         ('address = "2001:db8::7"', "", "is an address of IPv6, and the scenario has IPv4", 'ip = "ipv6"'),
         ('address = "10.0.0.2"', "", 'is the automatic address of "phone" on "path"', 'an address for "phone" too'),
-        ('address = "192.0.2.7"', 'address = "192.0.2.7"', "192.0.2.7 is there twice", "an address of its own"),
+        ('address = "192.0.2.7"', 'address = "192.0.2.7"', "192.0.2.7 is used twice", "an address of its own"),
         (
             'addresses = [{ access = "pth", address = "192.0.2.7" }]',
             "",

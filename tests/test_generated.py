@@ -140,7 +140,7 @@ def test_typed_objects_within_dictionaries_are_values_too() -> None:
 def test_an_error_says_which_key_of_typed_objects_it_is_about() -> None:
     scenario = pipe()
     scenario.link[0].delay = "20"
-    with pytest.raises(roamsim.ScenarioError, match=r"Scenario: link\.pipe\.delay: the unit is missing"):
+    with pytest.raises(roamsim.ScenarioError, match=r"Scenario: link\.pipe\.delay: `20` has no unit"):
         roamsim.run(scenario)
     with pytest.raises(AttributeError, match="no attribute 'varaint'"):
         scenario.flow[0].transport.varaint = "reno"

@@ -65,8 +65,8 @@ def test_a_scenario_that_is_no_text_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "s.toml"
     for octets, message in (
         (gzip.compress(SCENARIO.encode())[:-9], r"s\.toml cannot be unpacked: .*; compress it again with gzip"),
-        (b"[scenario]\n\xe4", r"s\.toml is not a text file: byte 0xe4 at offset 11 is no UTF-8"),
-        ("x".encode("utf-16") + b"y", r"s\.toml is not a text file: byte 0x79 at offset 4 is no UTF-16"),
+        (b"[scenario]\n\xe4", r"s\.toml is not a text file: byte 0xe4 at offset 11 is not UTF-8"),
+        ("x".encode("utf-16") + b"y", r"s\.toml is not a text file: byte 0x79 at offset 4 is not UTF-16"),
         # 300 MB of one line in 300 kB.
         (gzip.compress(bytes(3 * 10**8), compresslevel=1), r"s\.toml is too large when it is unpacked"),
     ):

@@ -112,7 +112,7 @@ def test_settings_of_fast_recovery_and_of_sacks_are_checked() -> None:
         package.run(SCENARIO, set={"flow.ftp.transport": {"protocol": "sctp", **settings}, "scenario.duration": "3s"})
 
     run(fast_retransmit_in_recovery=True, max_gap_ack_blocks=1)
-    with pytest.raises(package.ScenarioError, match="RFC 2960 knows no fast recovery"):
+    with pytest.raises(package.ScenarioError, match="RFC 2960 has no fast recovery"):
         run(rules="rfc2960", fast_retransmit_in_recovery=True)
     with pytest.raises(package.ScenarioError, match="a SACK without gap ack blocks"):
         run(max_gap_ack_blocks=0)

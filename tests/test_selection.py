@@ -38,7 +38,7 @@ def changed(tmp_path: Path, before: str, after: str) -> Path:
     ("before", "after", "line", "message", "way_out"),
     [
         ('["wifi", "lte"]', '["wifi", "ltee"]', '"ltee"', 'there is no link "ltee"', '"lte"'),
-        ('prefer = ["wifi", "lte"]', "", "[[selection]]", "without `prefer` there is no preference", "name links"),
+        ('prefer = ["wifi", "lte"]', "", "[[selection]]", 'policy = "preference" needs `prefer`', "name links"),
         ('["wifi", "lte"]', '["wifi0", "lte"]', "prefer =", '"phone" never selects "wifi1"', "name it in `prefer`"),
         ('["wifi", "lte"]', '["lte", "wifi"]', "prefer =", '"lte" comes first and is always up', 'put "wifi0" first'),
         ("\n[[flow]]\nname = \"download\"", f'{SECOND}\n[[flow]]\nname = "download"', 'node = "phone"',

@@ -129,11 +129,11 @@ def test_without_a_warm_up_nothing_is_cut() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "says"),
     [
-        ("warm_up", "10s", "nothing is counted: the run ends after 10s"),
+        ("warm_up", "10s", "nothing is counted, because the run ends after 10s"),
         ("warm_up", "1min", "nothing is counted"),
-        ("percentiles", [50, 0], "there is no percentile 0"),
-        ("percentiles", [100.5], r"there is no percentile 100\.5"),
-        ("percentiles", [50, 90, 50], "the percentile 50 is there twice"),
+        ("percentiles", [50, 0], "0 is not a percentile"),
+        ("percentiles", [100.5], r"100\.5 is not a percentile"),
+        ("percentiles", [50, 90, 50], "the percentile 50 is listed twice"),
         ("percentiles", [p / 2 for p in range(1, 102)], "these are 101 percentiles"),
     ],
 )

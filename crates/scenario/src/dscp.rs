@@ -91,7 +91,7 @@ impl Visitor<'_> for DscpVisitor {
     fn visit_i64<E: de::Error>(self, number: i64) -> Result<Dscp, E> {
         match u8::try_from(number) {
             Ok(number) if number < 64 => Ok(Dscp(number)),
-            _ => Err(E::custom(format_args!("{number} is no DSCP, which has six bits\nit may be {WHAT}"))),
+            _ => Err(E::custom(format_args!("{number} is not a DSCP, which has six bits\nit may be {WHAT}"))),
         }
     }
 

@@ -106,7 +106,7 @@ fn counts(root: Node<'_>, problems: &mut Problems) -> Counts {
                     }
                     _ => {
                         let message = format!("`count` is a whole number from 0 to {MAX_COUNT}");
-                        let help = "write how often the element is there, such as 10";
+                        let help = "write the number of copies, such as 10";
                         problems.add(at(count, section, name, message).help(help));
                         // So that what follows it is not complained about as well.
                         counts.entry(name.to_owned()).or_insert(1);
@@ -217,7 +217,7 @@ fn check_references(root: Node<'_>, counts: &Counts, problems: &mut Problems) {
                     let only = if there < count { "only " } else { "" };
                     let message = format!("\"{name}\" has {count} copies, \"{text}\" {only}{there}");
                     let help = match follows {
-                        true => "make what it refers to equally many, or write a `count` here",
+                        true => "give both the same `count`, or write a `count` here",
                         false => "lower the one `count` or raise the other",
                     };
                     problems.add(at(node, section, name, message).help(help));
@@ -341,7 +341,7 @@ fn spread(tree: &mut Tree, (section, element): (u32, u32), counts: &Counts, prob
         let names = || counts.keys().map(String::as_str);
         let (message, help) = if counts.contains_key(text) {
             let first = numbered(text, 0);
-            let message = format!("\"{text}\" are several, and \"{name}\" is one: name one of them");
+            let message = format!("\"{text}\" has several copies, and \"{name}\" refers to one of them");
             let help = format!(
                 "write one of them, such as \"{first}\", or put {NUMBER} into the name of \"{name}\""
             );

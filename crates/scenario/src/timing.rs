@@ -10,7 +10,8 @@ use crate::units;
 /// Checks that something is measured after the warm-up of the table that the steps lead to.
 pub(crate) fn check_warm_up(at: &[Step], warm_up: Time, duration: Span, report: &mut Report<'_>) {
     if warm_up > Time::ZERO && warm_up.since(Time::ZERO) >= duration && duration > Span::ZERO {
-        let message = format!("nothing is counted: the run ends after {}", units::time_text(duration));
+        let message =
+            format!("nothing is counted, because the run ends after {}", units::time_text(duration));
         let help = "let the warm-up end earlier, or give the scenario a longer `duration`";
         report.add(&join(at, ["warm_up"]), message, help);
     }
@@ -58,8 +59,8 @@ pub(crate) fn check_start(steps: &[Step], start: Time, duration: Span, report: &
 /// The same of a start that may be drawn; `certain`: it is not.
 fn check_latest_start(steps: &[Step], latest: Span, certain: bool, duration: Span, report: &mut Report<'_>) {
     if latest >= duration && duration > Span::ZERO {
-        let never = if certain { "this never starts" } else { "this may never start" };
-        let message = format!("{never}: the run ends after {}", units::time_text(duration));
+        let starts = if certain { "starts" } else { "may start" };
+        let message = format!("this {starts} after the run has ended, at {}", units::time_text(duration));
         report.add(steps, message, "start earlier, or give the scenario a longer `duration`");
     }
 }

@@ -47,7 +47,7 @@ fn a_station_with_another_access_must_keep_an_address_on_each() {
         for (a, b) in [("walker", "other"), ("other", "walker")] {
             let text = cells("") + &between(access, "beside", a, b);
             let refused = read(&text).expect_err("a station that would forward nothing");
-            let message = "\"walker\" is a station, and has another link as well";
+            let message = "\"walker\" is a station of this cell and has another link";
             assert_eq!(refused.matches(message).count(), 2, "once a cell: {} {a} {refused}", access.0);
             let text = cells("multihomed = true\n") + &between(access, "beside", a, b);
             assert_eq!(read(&text).map(drop), Ok(()), "{} {a}", access.0);

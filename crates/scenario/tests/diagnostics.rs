@@ -372,7 +372,7 @@ fn what_would_have_no_effect_is_refused() {
             (
                 "start = \"0s\"",
                 "start = { distribution = \"uniform\", min = \"50s\", max = \"1min\" }",
-                "this may never start: the run ends after 60s",
+                "this may start after the run has ended, at 60s",
             ),
             (
                 "start = \"0s\"",
@@ -387,12 +387,12 @@ fn what_would_have_no_effect_is_refused() {
             (
                 "probability = 0.01",
                 "probability = 0.01, start = \"60s\"",
-                "this never starts: the run ends after 60s",
+                "this starts after the run has ended, at 60s",
             ),
             (
                 "delay = \"20ms\"",
                 "delay = \"20ms\"\noutages = [{ start = \"2min\", duration = \"1s\" }]",
-                "this never starts: the run ends after 60s",
+                "this starts after the run has ended, at 60s",
             ),
             (
                 "min_rto = \"200ms\"",
@@ -412,7 +412,7 @@ fn what_would_have_no_effect_is_refused() {
             (
                 "min_rto = \"200ms\"",
                 "variant = \"reno\", max_sack_blocks = 2",
-                "there are no SACK blocks: variant = \"reno\" offers SACK only when told to",
+                "there are no SACK blocks, because variant = \"reno\" offers SACK only with sack = true",
             ),
             (
                 "min_rto = \"200ms\"",
@@ -428,12 +428,12 @@ fn what_would_have_no_effect_is_refused() {
             (
                 "packet_size = \"172B\"",
                 "packet_size = { distribution = \"uniform\", min = \"0B\", max = \"100B\" }",
-                "there is nothing to send in zero bytes",
+                "a size of 0 B sends nothing",
             ),
             (
                 "packet_size = \"172B\"",
                 "packet_size = { distribution = \"exponential\", mean = \"500B\", max = \"70kB\" }",
-                "a UDP datagram carries 65527 B at most",
+                "a UDP datagram carries at most 65527 B",
             ),
             (
                 "transport = { protocol = \"udp\" }\napplication = { kind = \"cbr\", packet_size = \"172B\", interval = \"20ms\" }",
@@ -443,7 +443,7 @@ fn what_would_have_no_effect_is_refused() {
             (
                 "packets = 100",
                 "packets = 99999999999999999999",
-                "a whole number from 0 to 4294967295 is needed here, not the number 100000000000000000000",
+                "this is the number 100000000000000000000; a whole number from 0 to 4294967295 is needed",
             ),
             (
                 "name = \"island\"",
@@ -453,12 +453,12 @@ fn what_would_have_no_effect_is_refused() {
             (
                 "[[link]]\nname = \"pipe\"",
                 "[[link]]\nname = \"spare\"\nbetween = [\"phone\", \"server\"]\nrate = \"1Mb/s\"\ndelay = \"1ms\"\n\n[[link]]\nname = \"pipe\"",
-                "no packet takes \"pipe\": \"spare\" joins the same two nodes, and comes first",
+                "no packet takes \"pipe\", because an earlier \"spare\" joins the same two nodes",
             ),
             (
                 "[[link]]\nname = \"pipe\"",
                 "[[wifi]]\nname = \"air\"\naccess_point = \"server\"\nstations = [\"phone\"]\n\n[[link]]\nname = \"pipe\"",
-                "no packet takes \"air\": \"pipe\" joins the same two nodes, and comes first",
+                "no packet takes \"air\", because an earlier \"pipe\" joins the same two nodes",
             ),
         ],
     );
@@ -538,7 +538,7 @@ fn readers_that_cannot_be_are_refused() {
     let both = format!("bidirectional = true\n{}", reader("stop = \"5s\""));
     check_refusals(
         GOOD,
-        &[(whole, &both, "whoever closes here has data of its own to send (`bidirectional`)")],
+        &[(whole, &both, "the end that closes has data of its own to send (`bidirectional`)")],
     );
     let answers = "application = { kind = \"request_response\", request_size = \"1B\", response_size = \"1B\" }\nreader = { stop = \"5s\" }";
     check_refusals(GOOD, &[(whole, answers, "a server that closes answers nobody any more")]);
@@ -655,8 +655,8 @@ fn a_class_that_there_is_not_is_refused() {
     let good = "transport = { protocol = \"tcp\", min_rto = \"200ms\" }";
     let with = |value: &str| GOOD.replace(good, &format!("{good}\ndscp = {value}"));
     for (value, message, help) in [
-        ("64", "64 is no DSCP, which has six bits", "it may be a number from 0 to 63, \"ef\""),
-        ("-1", "-1 is no DSCP, which has six bits", "it may be a number from 0 to 63, \"ef\""),
+        ("64", "64 is not a DSCP, which has six bits", "it may be a number from 0 to 63, \"ef\""),
+        ("-1", "-1 is not a DSCP, which has six bits", "it may be a number from 0 to 63, \"ef\""),
         ("\"gold\"", "there is no class \"gold\"", "it may be a number from 0 to 63, \"ef\""),
         ("\"af44\"", "there is no class \"af44\"", "did you mean \"af4"),
         ("\"46\"", "there is no class \"46\"", "write a number without quotes: 46"),
@@ -718,7 +718,12 @@ fn every_report_on_json_names_its_file() {
     let text = good.canonical_json().replace("\"packets\":100", "\"packets\":9999999999999999999");
     let error =
         Scenario::parse(&text, "walk.json", Format::Json, &[]).expect_err("beyond 63 bits").render(false);
-    assert!(error.contains("walk.json: link.pipe.queue.packets: a whole number"), "{error}");
+    assert!(
+        error.contains(
+            "walk.json: link.pipe.queue.packets: this is the number 10000000000000000000; a whole number"
+        ),
+        "{error}"
+    );
 }
 
 #[test]
@@ -735,6 +740,6 @@ fn problems_can_be_read_by_programs() {
     let error = error.expect_err("a unit is missing");
     let [problem] = error.problems() else { panic!("{error}") };
     assert_eq!(problem.key_path(), "link.pipe.delay");
-    assert!(problem.message().contains("unit is missing"));
+    assert!(problem.message().contains("`10` has no unit"));
     assert!(problem.advice().is_some_and(|advice| advice.contains("\"10ms\"")));
 }

@@ -102,6 +102,6 @@ fn a_datagram_has_the_size_that_ip_carries() {
         };
         assert!(parse(most_bytes).is_ok());
         let refusal = parse(most_bytes + 1).expect_err("too large").render(false);
-        assert!(refusal.contains(&format!("carries {most_bytes} B at most")), "{refusal}");
+        assert!(refusal.contains(&format!("carries at most {most_bytes} B")), "{refusal}");
     }
 }

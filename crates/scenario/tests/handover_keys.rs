@@ -402,7 +402,7 @@ fn what_does_not_fit_together_is_refused() {
             "scan_time = \"600ms\"\nact_on = \"link_down\"\nact_ahead = \"1s\"",
             "only Link_Going_Down tells ahead",
         ),
-        (MOBILE, "initiated_by = \"network\"\nact_on = \"link_down\"\n", "hears of no other event"),
+        (MOBILE, "initiated_by = \"network\"\nact_on = \"link_down\"\n", "a point of service gets only"),
         (SCAN, "scan_time = \"600ms\"\nact_on = \"link_down\"\nconfidence = 0.5", "has a confidence"),
         (SCAN, "scan_time = \"600ms\"\nact_on = \"link_parameters_report\"", "no threshold says"),
         (
@@ -415,7 +415,7 @@ fn what_does_not_fit_together_is_refused() {
             "scan_time = \"600ms\"\nact_on = \"link_parameters_report\"\nthresholds = [{ dbm = -70, direction = \"below\" }]",
             "a distance stands for the signal",
         ),
-        (MOBILE, "initiated_by = \"both\"\nact_on = \"link_detected\"\n", "hears of no other event"),
+        (MOBILE, "initiated_by = \"both\"\nact_on = \"link_detected\"\n", "a point of service gets only"),
         (MOBILE, "initiated_by = \"mobile_node\"\nnotice = \"remote\"\n", "tells nobody before"),
         (
             SCAN,

@@ -585,13 +585,16 @@ fn a_threshold_of_errors_that_cannot_be_is_refused() {
     for (threshold, message) in [
         (
             "link = \"nowhere\", packet_error_percent = 5, report_interval = \"1s\"",
-            "\"nowhere\" is no link of \"server\" that tells how",
+            "\"nowhere\" is not a link of \"server\" that reports its",
         ),
         (&format!("{wire}, dbm = -70"), "\"clock\" has no signal"),
         (&format!("{wire}, percent = 70, packet_error_percent = 5"), "\"clock\" has no signal"),
-        (wire, "\"clock\" reports packet errors alone"),
+        (wire, "\"clock\" reports only packet errors"),
         (&format!("{wire}, packet_error_percent = 5"), "packet errors are counted in an interval"),
-        (&format!("{wire}, packet_error_percent = 0, report_interval = \"1s\""), "less than 0 percent"),
+        (
+            &format!("{wire}, packet_error_percent = 0, report_interval = \"1s\""),
+            "no value is below 0 percent",
+        ),
         (&format!("{wire}, packet_error_percent = 101, report_interval = \"1s\""), "there are 100 percent"),
         (
             &format!("{wire}, packet_error_percent = 5, report_interval = \"0s\""),
@@ -616,10 +619,10 @@ fn a_threshold_of_errors_that_cannot_be_is_refused() {
     let signal = example("link-events.toml")
         + "thresholds = [{ link = \"west cell\", percent = 20, report_interval = \"1s\", direction = \"below\" }]\n";
     let report = refusal::refuse(&signal);
-    assert!(report.contains("reports its signal as often"), "{report}");
+    assert!(report.contains("reports its signal at its own"), "{report}");
     let never = signal.replace("report_interval = \"1s\", direction = \"below\"", "direction = \"above\"");
     let report = refusal::refuse(&never.replace("percent = 20", "percent = 100"));
-    assert!(report.contains("more than 100 percent"), "{report}");
+    assert!(report.contains("no value is above 100 percent"), "{report}");
 }
 
 #[test]

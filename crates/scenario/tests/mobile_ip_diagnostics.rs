@@ -116,8 +116,8 @@ fn settings_that_others_leave_without_effect_are_refused() {
     let report = with("lifetime = \"3s\" }", prefix);
     assert!(report.contains("only move detection by prefix looks at prefixes"), "{report}");
     for (key, said) in [
-        ("replay_window = \"5s\"", "nonces do without times"),
-        ("clock_ahead = \"1s\"", "nonces do without clocks"),
+        ("replay_window = \"5s\"", "`replay_window` has no effect with nonces"),
+        ("clock_ahead = \"1s\"", "`clock_ahead` has no effect with nonces"),
     ] {
         let registration = format!("{{ lifetime = \"300s\", replay_protection = \"nonces\", {key} }}");
         let report = with("{ lifetime = \"300s\" }", &registration);

@@ -179,7 +179,7 @@ fn bad_paths_are_refused() {
         ("node.\"b.c\"name", "x", "a dot is missing"),
         ("link.path.bandwith", "1Mb/s", "did you mean `rate`"),
         ("lnk.path.rate", "1Mb/s", "did you mean `link`"),
-        ("link.path.delay", "10", "the unit is missing"),
+        ("link.path.delay", "10", "`10` has no unit"),
         ("link.path.loss.0.probability", "1.5", "1.5 is not a probability"),
         ("link.path.between.1", "c", "there is no node \"c\""),
     ] {

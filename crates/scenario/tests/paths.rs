@@ -233,34 +233,31 @@ fn what_is_wrong_with_a_path_is_told_with_the_way_out() {
         ("rate = { opportunities = \"5\\n3\" }", "the time goes back"),
         ("rate = { opportunities = \"0\" }", "lasts for no time"),
         ("rate = { opportunities = \"\" }", "no opportunities"),
-        ("rate = { opportunities = \"4\", constant = \"1Mb/s\" }", "does not go with a trace of mahimahi"),
+        ("rate = { opportunities = \"4\", constant = \"1Mb/s\" }", "no effect beside a trace of mahimahi"),
         ("rate = { opportunities = \"4\" }\nmtu = \"1501B\"", "carries 1500 B of IP, the MTU is 1501 B"),
         ("rate = [{ from = \"a\", constant = \"1Mb/s\" }]", "the direction from \"b\" has no rate"),
         (
             "rate = [{ constant = \"1Mb/s\" }, { from = \"b\", constant = \"1Mb/s\" }]",
             "the direction from \"b\" has two rates",
         ),
-        ("rate = { from = \"c\", constant = \"1Mb/s\" }", "\"c\" is no end of this link"),
+        ("rate = { from = \"c\", constant = \"1Mb/s\" }", "\"c\" is not an end of this link"),
         (
             "rate = { steps = [{ at = \"0s\", rate = \"1Mb/s\" }, { at = \"500ms\", rate = \"2Mb/s\" }], period = \"500ms\" }",
             "begin again before the last of them",
         ),
-        ("rate = { constant = \"1Mb/s\", period = \"1s\" }", "nothing begins again behind a period"),
-        ("rate = { content = \"0 2\", period = \"1s\" }", "nothing begins again behind a period"),
+        ("rate = { constant = \"1Mb/s\", period = \"1s\" }", "`period` has no effect"),
+        ("rate = { content = \"0 2\", period = \"1s\" }", "`period` has no effect"),
         (
             "rate = { constant = \"1Mb/s\", steps = [{ at = \"0s\", rate = \"2Mb/s\" }] }",
             "`constant` never holds",
         ),
         ("rate = { constant = \"1Mb/s\", content = \"0 2\\n1 3\" }", "`constant` never holds"),
-        (
-            "rate = { content = \"0 2\", file = \"rate.csv\" }",
-            "`file` and `content` say the same thing twice",
-        ),
+        ("rate = { content = \"0 2\", file = \"rate.csv\" }", "`file` and `content` exclude each other"),
         (
             "rate = { opportunities = \"4\", mahimahi = \"cell.trace\" }",
-            "`mahimahi` and `opportunities` say the same thing twice",
+            "`mahimahi` and `opportunities` exclude each other",
         ),
-        ("rate = 12", "the unit is missing"),
+        ("rate = 12", "`12` has no unit"),
     ] {
         let report = report_on(GOOD, "rate = \"12Mb/s\"", bad);
         assert!(report.contains(message) && report.contains("scenario.toml:"), "{bad}: {report}");
@@ -274,15 +271,15 @@ fn what_is_wrong_with_a_path_is_told_with_the_way_out() {
         ("delay = { jitter = \"1ms\" }", "this direction has no delay"),
         (
             "delay = { constant = \"5ms\", steps = [{ at = \"1h\", delay = \"1ms\" }] }",
-            "delay.steps.0.at: this never starts",
+            "delay.steps.0.at: this starts after the run has ended",
         ),
         (
             "delay = \"5ms\"\nloss = { model = \"series\", constant = 0, steps = [{ at = \"1h\", probability = 1 }] }",
-            "loss.steps.0.at: this never starts",
+            "loss.steps.0.at: this starts after the run has ended",
         ),
         (
             "delay = { constant = \"5ms\", steps = [{ on = { link = \"line\", event = \"link_up\" }, delay = \"1ms\" }], period = \"1s\" }\noutages = [{ start = \"1ms\", duration = \"1ms\" }]",
-            "has no place in a period",
+            "cannot be part of a period",
         ),
     ] {
         let report = report_on(GOOD, "delay = \"5ms\"", bad);
@@ -350,7 +347,7 @@ fn datagrams_that_a_path_doubles_are_delivered_twice_and_nobody_elses_draws_move
     assert_eq!(integers(&other, "messages", "sequence").to_vec(), arrived);
     for (bad, message) in [
         ("duplicate = 1.5", "probability"),
-        ("duplicate = { from = \"c\", probability = 0.1 }", "\"c\" is no end of this link"),
+        ("duplicate = { from = \"c\", probability = 0.1 }", "\"c\" is not an end of this link"),
         ("duplicate = [{ probability = 0.1 }, { from = \"a\", probability = 0.1 }]", "has two duplicates"),
     ] {
         let report = report_on(GOOD, "delay = \"5ms\"", &format!("delay = \"5ms\"\n{bad}"));
@@ -414,12 +411,12 @@ fn packets_take_the_route_whose_links_cost_least() {
         "[[link]]\nname = \"beside\"\nbetween = [\"b\", \"a\"]\nrate = \"12Mb/s\"\ndelay = \"5ms\"\n";
     let report = refuse(&around("cost = 2", beside));
     assert!(
-        report.contains("no packet takes \"line\": \"beside\" joins the same two nodes, and costs less"),
+        report.contains("no packet takes \"line\", because the cheaper \"beside\" joins the same two nodes"),
         "{report}"
     );
     let report = refuse(&around("", beside));
     assert!(
-        report.contains("no packet takes \"beside\": \"line\" joins the same two nodes, and comes first"),
+        report.contains("no packet takes \"beside\", because an earlier \"line\" joins the same two nodes"),
         "{report}"
     );
     assert!(refuse(&around("cost = 0", "")).contains("a link costs 1 or more"));

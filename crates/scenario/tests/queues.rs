@@ -501,7 +501,7 @@ fn classes_that_have_no_packets_or_two_claims_are_refused() {
         ("{ discipline = \"priority\", classes = [[\"ef\"], [46]] }", "in two of these classes"),
         (
             "{ discipline = \"drr\", classes = [{ dscp = [\"ef\"], quantum = \"0B\" }] }",
-            "a turn is at least a byte",
+            "a quantum is 1 B to 4 GB",
         ),
         ("{ discipline = \"priority\", classes = [[\"ef\"]], ecn = true }", "unknown key `ecn`"),
         (

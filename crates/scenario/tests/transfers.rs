@@ -234,19 +234,19 @@ fn what_is_wrong_with_transfers_is_told() {
     for (bad, message) in [
         ("content = \"1 5\\n0 5\"", "before the one"),
         ("content = \"\"", "no transfers"),
-        ("content = \"600 500\"", "nothing arrives: the first transfer would at 600s"),
+        ("content = \"600 500\"", "no transfer arrives: the first would arrive at 600s"),
         (
             "content = \"5 500\", start = \"1s\", stop = \"6s\"",
-            "nothing arrives: the first transfer would at 6s",
+            "no transfer arrives: the first would arrive at 6s",
         ),
         (
             "content = \"2 500\", start = { distribution = \"uniform\", min = \"5s\", max = \"6s\" }, stop = \"7s\"",
-            "nothing arrives: the first transfer would at 7s",
+            "no transfer arrives: the first would arrive at 7s",
         ),
         ("max_connections = 5", "nothing says when transfers arrive"),
         ("rate = \"5/s\"", "nothing says how large a transfer is"),
         ("rate = \"0/s\", size = \"1kB\"", "at a rate above zero"),
-        ("rate = \"5/s\", size = \"0B\"", "nothing to send"),
+        ("rate = \"5/s\", size = \"0B\"", "a size of 0 B sends nothing"),
         (
             "rate = \"5/s\", size = { distribution = \"pareto\", min = \"1kB\", max = \"1MB\", shape = 0 }",
             "above zero",

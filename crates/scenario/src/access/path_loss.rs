@@ -81,7 +81,7 @@ pub(crate) fn check(at: &[Step], law: PathLoss, report: &mut Report<'_>) -> bool
         PathLoss::TwoRayGround(law) if law.antenna_height_m <= 0.0 => Some("antenna_height"),
         PathLoss::LogDistance(law) if !(law.exponent > 0.0 && law.exponent <= LARGEST_EXPONENT) => {
             let help = "write a number above 0, up to 100: 2 is free space, 4 flat ground";
-            report.add(&join(at, ["exponent"]), "this exponent is out of range", help);
+            report.add(&join(at, ["exponent"]), format!("{} is out of range", law.exponent), help);
             return false;
         }
         PathLoss::LogDistance(law) if law.reference_distance_m <= 0.0 => Some("reference_distance"),

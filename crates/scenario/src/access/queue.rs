@@ -544,7 +544,8 @@ pub(crate) fn check_queue(at: &[Step], queue: Queue, traffic: &dyn Traffic, repo
                 }
             }
             if classic_share <= 0.0 || classic_share >= 1.0 {
-                let message = "one of both queues would never have its turn while the other waits";
+                let message =
+                    "with this share one of the two queues is never served while the other has packets";
                 report.add(
                     &join(&at, ["classic_share"]),
                     message,
@@ -571,7 +572,7 @@ pub(crate) fn check_queue(at: &[Step], queue: Queue, traffic: &dyn Traffic, repo
             // The mean of what begins with zero and is never more does not come above it.
             if packets > 0 && min_threshold >= f64::from(packets) && min_threshold < max_threshold {
                 let message = format!(
-                    "the mean length never comes to `min_threshold` ({min_threshold}): the queue has room for {packets} packets"
+                    "the mean length never reaches `min_threshold` ({min_threshold}), because the queue has room for {packets} packets"
                 );
                 let help = "give the queue more room, a few times `max_threshold`, or lower the thresholds";
                 report.add(&join(&at, ["packets"]), message, help);
@@ -594,7 +595,7 @@ pub(crate) fn check_queue(at: &[Step], queue: Queue, traffic: &dyn Traffic, repo
     }
     if let Queue::FqCodel(FqCodel { flows, quantum_bytes, .. }) = queue {
         if flows == 0 {
-            report.add(&join(&at, ["flows"]), "without a queue nothing waits", "write one or more");
+            report.add(&join(&at, ["flows"]), "without a queue no packet can wait", "write one or more");
         }
         check_quantum(&join(&at, ["quantum"]), quantum_bytes, report);
     }
@@ -617,7 +618,7 @@ pub(crate) const SEND_SOME: &str =
 fn check_quantum(at: &[Step], quantum_bytes: Option<u64>, report: &mut Report<'_>) {
     if quantum_bytes.is_some_and(|bytes| bytes == 0 || bytes > u64::from(u32::MAX)) {
         let help = "write the MTU of the link, or leave it out";
-        report.add(at, "a turn is at least a byte, and at most 4 GB", help);
+        report.add(at, "a quantum is 1 B to 4 GB", help);
     }
 }
 

@@ -89,11 +89,15 @@ pub(crate) fn check_advertisement(
     }
     if advertisement.lifetime == 0 {
         let help = "write 1 or more; 3 is usual";
-        report.add(&join(&steps, ["lifetime"]), "no cell survives zero missed beacons", help);
+        report.add(
+            &join(&steps, ["lifetime"]),
+            "a cell needs at least 1 missed beacon before it is lost",
+            help,
+        );
     }
     if advertisement.going_down_ahead == Some(Span::ZERO) {
         let help = "write a time above zero, such as \"2s\", or leave it out";
-        let message = "Link_Going_Down no time ahead comes when a beacon is missed";
+        let message = "with no time ahead Link_Going_Down comes only when a beacon is missed";
         report.add(&join(&steps, ["going_down_ahead"]), message, help);
     }
     if !(1..=MAX_MTU_BYTES).contains(&advertisement.size_bytes) {
@@ -144,7 +148,7 @@ pub(crate) fn check_members(
         let node = context.names.node(station);
         let multihomed = node.is_some_and(|node| context.network.nodes[node].multihomed);
         if context.attached.is(station, Role::Fixed) && !multihomed {
-            let message = format!("\"{station}\" is a station, and has another link as well");
+            let message = format!("\"{station}\" is a station of this cell and has another link");
             // Stations of [[cell]] have a radio in each.
             let is_its = |pair: &Pair<'_>| pair.nodes[1] == station;
             let radio = context

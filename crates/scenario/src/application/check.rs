@@ -113,7 +113,7 @@ pub(crate) fn check(
 fn check_pace(at: &[Step], cbr: &Cbr, report: &mut Report<'_>) {
     match (cbr.interval, cbr.rate_bps) {
         (Some(_), Some(_)) => {
-            let message = "`interval` and `rate` say the same thing twice";
+            let message = "`interval` and `rate` exclude each other";
             report.add(&join(at, ["interval"]), message, "write one of them");
         }
         (None, None) => {

@@ -73,7 +73,7 @@ impl de::Error for Error<'_> {
 
     fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
         let wanted = wanted(expected);
-        let error = Error::new(format!("{wanted} is needed here, not {}", described(found)));
+        let error = Error::new(of_kind(&described(found), &wanted));
         match found {
             Unexpected::Str(text) if wanted == "a number from 0 to 1" && text.trim().ends_with('%') => {
                 match of_percent(text.trim().trim_end_matches('%')) {
@@ -92,13 +92,13 @@ impl de::Error for Error<'_> {
     }
 
     fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Error::new(format!("{} is needed here, not {}", wanted(expected), described(found)))
+        Error::new(of_kind(&described(found), &wanted(expected)))
     }
 
     fn invalid_length(found: usize, expected: &dyn Expected) -> Self {
         let wanted = expected.to_string();
         let wanted = wanted.rsplit(' ').next().unwrap_or(&wanted).to_owned();
-        Error::new(format!("a list of {wanted} is needed here, not of {found}"))
+        Error::new(format!("this list has {found} elements, not {wanted}"))
     }
 
     fn missing_field(key: &'static str) -> Self {
@@ -140,6 +140,12 @@ fn wanted(expected: &dyn Expected) -> String {
         other if other.starts_with("an array") => "a list".into(),
         other => other.into(),
     }
+}
+
+/// What to say of a value of another kind than is wanted. An aside at the end of a kind is closed by a comma.
+pub(super) fn of_kind(found: &str, wanted: &str) -> String {
+    let comma = if wanted.contains(',') && !wanted.ends_with(',') { "," } else { "" };
+    format!("this is {found}; {wanted}{comma} is needed")
 }
 
 /// Whether a text is written as a number that is wanted: none is below zero, as those are rarely.

@@ -29,7 +29,7 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
-use self::error::{At, Error, Kind};
+use self::error::{At, Error, Kind, of_kind};
 pub(crate) use self::one_or_many::OneOrMany;
 pub(crate) use self::sharing::{Sharing, share, sharing};
 use crate::diagnostics::{Place, Problem, Problems};
@@ -298,7 +298,7 @@ impl<'de, 's> NodeDeserializer<'de, 's> {
                 let variant = choose(text, key, variants)?;
                 Ok(Choice { variant, content: Content::None, of: self })
             }
-            None => Err(Error::new(format!("a string is needed here, not {}", self.node.noun()))
+            None => Err(Error::new(of_kind(self.node.noun(), "a string"))
                 .help(format!("it may be {}", quoted(variants)))),
         }
     }
@@ -308,7 +308,7 @@ impl<'de, 's> NodeDeserializer<'de, 's> {
         let list = alternatives(variants.iter().copied());
         let help = format!("write {{ {} = ... }}; the key may be {list}", variants[0]);
         let Some(table) = self.node.table() else {
-            return Err(Error::new(format!("a table is needed here, not {}", self.node.noun())).help(help));
+            return Err(Error::new(of_kind(self.node.noun(), "a table")).help(help));
         };
         self.report_unknown_keys(table, variants);
         let known: Vec<Node<'_>> = table.entries().filter(|e| variants.contains(&e.key())).collect();
@@ -338,7 +338,7 @@ impl<'de, 's> NodeDeserializer<'de, 's> {
 
     /// A table with a tag is needed and something else stands there.
     fn no_table(&self, tag: &str, variants: &[&str]) -> Error<'de> {
-        let error = Error::new(format!("a table is needed here, not {}", self.node.noun()));
+        let error = Error::new(of_kind(self.node.noun(), "a table"));
         let variant = self.node.text().filter(|text| variants.contains(text)).unwrap_or(variants[0]);
         error.help(format!("write {{ {tag} = \"{variant}\", ... }}; `{tag}` may be {}", quoted(variants)))
     }
@@ -435,7 +435,7 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'de, '_> {
                 self.place(visitor.visit_map(ShorthandAccess { key: keys.first().copied(), of: &self }))
             }
             _ => {
-                let error = Error::new(format!("a table is needed here, not {}", self.node.noun()));
+                let error = Error::new(of_kind(self.node.noun(), "a table"));
                 self.place(Err(
                     error.help(format!("the keys of the table: {}", alternatives(keys.iter().copied())))
                 ))

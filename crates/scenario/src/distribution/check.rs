@@ -22,7 +22,7 @@ pub(crate) fn check_size(at: &[Step], size: &SizeDistribution, report: &mut Repo
     if min_bytes > max_bytes {
         report.add(at, "`min` is larger than `max`", "exchange them");
     } else if min_bytes == 0 {
-        report.add(at, "there is nothing to send in zero bytes", "write a size of 1 B or more");
+        report.add(at, "a size of 0 B sends nothing", "write a size of 1 B or more");
     } else if max_bytes > MAX_MESSAGE_BYTES {
         let help = "write \"4294967295B\" or less; `bulk` and `transfer` send more than that";
         report.add(at, "a message has 4 GiB at most", help);

@@ -77,7 +77,7 @@ pub fn parse(text: &str, node: u32, dimensions: Option<u32>) -> Result<Walk, Fau
             return Err(Fault {
                 span: at,
                 message: "this waypoint is not later than the one before it".to_owned(),
-                help: "times rise from waypoint to waypoint; write the later one behind".to_owned(),
+                help: "times must rise from waypoint to waypoint; write the later one last".to_owned(),
             });
         }
         points.push((time, Point::new(x_m, y_m)));

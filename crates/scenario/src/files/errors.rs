@@ -26,7 +26,7 @@ pub fn parse(text: &str) -> Result<Vec<(f64, f64)>, Fault> {
             );
         };
         if !(0.0..=super::content::FURTHEST_M).contains(distance_m) {
-            return fault("this is no distance", "write a number of metres, zero or more");
+            return fault("this is not a distance", "write a number of metres, zero or more");
         }
         if !(0.0..=1.0).contains(error) {
             return fault("this is not a probability", "write a number from 0 to 1");
@@ -69,8 +69,8 @@ mod tests {
             ("10 0.1 0.2", "not a distance and a probability"),
             ("ten 0.1", "not a distance and a probability"),
             ("ten 10 0.1", "not a distance and a probability"),
-            ("-1 0.1", "no distance"),
-            ("nan 0.1", "no distance"),
+            ("-1 0.1", "not a distance"),
+            ("nan 0.1", "not a distance"),
             ("10 1.5", "not a probability"),
             ("5 0.5", "not above"),
         ] {

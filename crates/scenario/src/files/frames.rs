@@ -129,9 +129,9 @@ fn recognised(words: &[&str], span: &Range<usize>) -> Result<Columns, Fault> {
         [_, _, kind, _, ..] if self::kind(kind).is_some() => Ok(Columns::NumberTimeType),
         [_, _] => {
             let help = "a terse trace has one column, the octets of a frame: remove the other one";
-            Err(fault("a line of two columns is none of a trace", help))
+            Err(fault("no trace has lines of two columns", help))
         }
-        _ => Err(fault("this line is no frame of a trace", LINES)),
+        _ => Err(fault("this line is not a frame of a trace", LINES)),
     }
 }
 
@@ -202,12 +202,14 @@ fn frame(record: &Record, spacing: Span) -> Frame {
 
 /// Frames in the order in which they are decoded, at their times in order.
 fn in_order(records: Vec<Record>) -> Result<Vec<Frame>, Fault> {
-    let goes_back = |record: &Record, than: &str| Fault {
+    let goes_back = |record: &Record, than: &str| {
+        Fault {
         span: record.span.clone(),
         message: format!("this frame is not later than {than}"),
         help:
-            "times rise, but for B frames, which may stand behind the I or P frame that is shown after them"
+            "write frames in order of their times; only a B frame may follow the I or P frame that is shown after it"
                 .to_owned(),
+    }
     };
     let mut times: Vec<(Time, usize)> = records.iter().enumerate().map(|(at, r)| (r.time, at)).collect();
     times.sort_unstable();
@@ -313,7 +315,7 @@ mod tests {
         for (text, place, message) in [
             ("", "", "no frames"),
             ("# nothing\n\0\0\0\n", "\0\0\0", "whole number"),
-            ("frames\nof a film\n500\n", "of a film", "no frame of a trace"),
+            ("frames\nof a film\n500\n", "of a film", "not a frame of a trace"),
             ("0\n0\n", "", "any octets"),
             ("500\n-500\n", "-500", "smaller than nothing"),
             ("-500\n", "-500", "smaller than nothing"),
@@ -321,7 +323,7 @@ mod tests {
             ("500\n\0\n", "\0", "whole number"),
             ("500\n99999999999999999999999\n", "99999999999999999999999", "more than 16777216 B"),
             ("500 40\n", "500 40", "two columns"),
-            ("1 2 3 4\n", "1 2 3 4", "no frame"),
+            ("1 2 3 4\n", "1 2 3 4", "not a frame"),
             ("1 I 0 500\n2 P 40\n", "2 P 40", "has 3 columns"),
             ("1 I 0 500\n2 Q 40 500\n", "2 Q 40 500", "a type of frame"),
             ("1 I 0 500\n2 P -40 500\n", "2 P -40 500", "a time"),

@@ -17,12 +17,12 @@ pub fn parse(text: &str) -> Result<Vec<u32>, Fault> {
         let fault =
             |message: String, help: &str| Err(Fault { span: span.clone(), message, help: help.to_owned() });
         if line.is_empty() {
-            return fault("an empty line is no opportunity".to_owned(), HELP);
+            return fault("an empty line is not an opportunity".to_owned(), HELP);
         }
         let digits = line.bytes().all(|octet| octet.is_ascii_digit());
         let Some(ms) = digits.then(|| line.parse::<u32>().ok()).flatten() else {
             let message = format!(
-                "\"{}\" is no number of milliseconds, from 0 to {}",
+                "\"{}\" is not a number of milliseconds, from 0 to {}",
                 crate::units::shortened(line),
                 u32::MAX
             );
@@ -63,10 +63,10 @@ mod tests {
     fn mistakes_are_placed() {
         for (line, message) in [
             ("", "empty line"),
-            ("4.5", "\"4.5\" is no number of milliseconds"),
-            ("-4", "\"-4\" is no number"),
-            ("4 7", "\"4 7\" is no number"),
-            ("4294967296", "no number of milliseconds"),
+            ("4.5", "\"4.5\" is not a number of milliseconds"),
+            ("-4", "\"-4\" is not a number"),
+            ("4 7", "\"4 7\" is not a number"),
+            ("4294967296", "not a number of milliseconds"),
             ("2", "goes back, from 3 ms to 2 ms"),
         ] {
             let text = format!("3\n{line}\n5\n");

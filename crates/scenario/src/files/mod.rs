@@ -316,7 +316,7 @@ impl Files<'_> {
         let file = self.get(table, key)?;
         let (name, place) = (file.text()?.to_owned(), file.place());
         if self.get(table, by).is_some() {
-            let message = format!("`{key}` and `{by}` say the same thing twice");
+            let message = format!("`{key}` and `{by}` exclude each other");
             self.problems.add(Problem::new(message).at(place).path(path).help("write one of them"));
             return None;
         }
@@ -382,7 +382,7 @@ fn read(path: &Path, named: &Path) -> Result<String, (String, String)> {
     let relative = "a path is relative to the folder of the scenario";
     let metadata = fs::metadata(path).map_err(|_| fault(format!("there is no file {shown}"), relative))?;
     if !metadata.is_file() {
-        return Err(fault(format!("{shown} is no file"), relative));
+        return Err(fault(format!("{shown} is not a file"), relative));
     }
     if metadata.len() > MAX_BYTES {
         let help = "split it: a file has 256 MiB at most";

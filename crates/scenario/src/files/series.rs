@@ -101,7 +101,7 @@ pub fn parse(text: &str, quantity: Quantity) -> Result<Values, Fault> {
         };
         let Some(at) = instant(time) else {
             let message =
-                format!("\"{}\" is no time in seconds, zero or more", crate::units::shortened(time));
+                format!("\"{}\" is not a time in seconds, zero or more", crate::units::shortened(time));
             return fault(message, help());
         };
         let value = match value.parse::<f64>() {
@@ -156,8 +156,8 @@ mod tests {
             ("5 -1", "\"-1\" is not a rate"),
             ("5 nan", "\"nan\" is not a rate"),
             ("5 1e9", "\"1e9\" is not a rate"),
-            ("-5 1", "\"-5\" is no time"),
-            ("1e30 1", "\"1e30\" is no time"),
+            ("-5 1", "\"-5\" is not a time"),
+            ("1e30 1", "\"1e30\" is not a time"),
             ("1 1", "not after"),
             ("0.5 1", "not after"),
         ] {

@@ -164,7 +164,11 @@ pub fn parse(text: &str, node: u32) -> Result<Walk, Fault> {
 }
 
 fn unknown(place: Range<usize>) -> Fault {
-    Fault { span: place, message: "this line is none that setdest writes".to_owned(), help: FORMS.to_owned() }
+    Fault {
+        span: place,
+        message: "this line is not in the format of setdest".to_owned(),
+        help: FORMS.to_owned(),
+    }
 }
 
 /// The number in `$node_(7)`.
@@ -269,13 +273,13 @@ $ns_ at 9.0 "$node_(0) setdest 40.0 60.0 3.0"
             ("$node_(0) set X_ left", "\"left\" is not a coordinate"),
             ("$node_(0) set W_ 1.0", "not a coordinate's name"),
             ("$node_[0] set X_ 1.0", "not a node"),
-            ("$node_(0) move", "none that setdest writes"),
+            ("$node_(0) move", "not in the format of setdest"),
             ("$ns_ at soon \"$node_(0) setdest 1 2 3\"", "\"soon\" is not a time"),
             ("$ns_ at 1.0 \"$node_(0) setdest 1 2 -3\"", "\"-3\" is not a speed"),
-            ("$ns_ at 1.0 \"$node_(0) setdest 1 2\"", "none that setdest writes"),
+            ("$ns_ at 1.0 \"$node_(0) setdest 1 2\"", "not in the format of setdest"),
             ("$ns_ at 1.0 \"$node_(0) setdest $opt(x) 2 3\"", "nothing sets $opt(x)"),
             ("$ns_ at 1.0 \"$node_(0) set W_ 2\"", "not a coordinate's name"),
-            ("ns_ at 1.0 \"$node_(0) setdest 1 2 3\"", "none that setdest writes"),
+            ("ns_ at 1.0 \"$node_(0) setdest 1 2 3\"", "not in the format of setdest"),
         ] {
             let text = format!("$node_(0) set X_ 10.0\n$node_(0) set Y_ 20.0\n{line}\n");
             let fault = parse(&text, 0).expect_err(line);

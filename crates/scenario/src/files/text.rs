@@ -47,7 +47,7 @@ fn utf_16(octets: &[u8], of_unit: fn([u8; 2]) -> u16) -> Result<String, (String,
 
 fn no_text(encoding: &str, octets: &[u8], place: usize) -> (String, &'static str) {
     let octet = octets[place];
-    let what = format!("is not a text file: byte {octet:#04x} at offset {place} is no {encoding}");
+    let what = format!("is not a text file: byte {octet:#04x} at offset {place} is not {encoding}");
     (what, "save it as text in UTF-8")
 }
 
@@ -161,9 +161,9 @@ mod tests {
     fn what_is_no_text_is_told_apart() {
         let cut = &packed("0,1\n")[..12];
         for (octets, message) in [
-            (&b"0,\xe4\xf6"[..], "byte 0xe4 at offset 2 is no UTF-8"),
-            (b"\xff\xfe0\x000", "byte 0x30 at offset 4 is no UTF-16"),
-            (b"\xff\xfe0\x00\x00\xd8", "byte 0x00 at offset 4 is no UTF-16"),
+            (&b"0,\xe4\xf6"[..], "byte 0xe4 at offset 2 is not UTF-8"),
+            (b"\xff\xfe0\x000", "byte 0x30 at offset 4 is not UTF-16"),
+            (b"\xff\xfe0\x00\x00\xd8", "byte 0x00 at offset 4 is not UTF-16"),
             (cut, "cannot be unpacked"),
         ] {
             assert!(decode(octets.to_vec()).expect_err(message).0.contains(message), "{message}");

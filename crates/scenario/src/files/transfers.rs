@@ -54,12 +54,12 @@ pub fn parse(text: &str) -> Result<Transfers, Fault> {
         };
         let Some(at) = instant(time) else {
             let message =
-                format!("\"{}\" is no time in seconds, zero or more", crate::units::shortened(time));
+                format!("\"{}\" is not a time in seconds, zero or more", crate::units::shortened(time));
             return fault(message, HELP);
         };
         let Some(bytes) = size.parse::<u32>().ok().filter(|&bytes| bytes > 0) else {
             let message = format!(
-                "\"{}\" is no size: a whole number of bytes, from 1 to {}",
+                "\"{}\" is not a size: a whole number of bytes, from 1 to {}",
                 crate::units::shortened(size),
                 u32::MAX
             );
@@ -109,11 +109,11 @@ mod tests {
         for (line, message) in [
             ("5", "not a time and a size"),
             ("5 6 7", "not a time and a size"),
-            ("5 0", "\"0\" is no size"),
-            ("5 -1", "\"-1\" is no size"),
-            ("5 1.5", "\"1.5\" is no size"),
-            ("5 4294967296", "is no size"),
-            ("-5 1", "\"-5\" is no time"),
+            ("5 0", "\"0\" is not a size"),
+            ("5 -1", "\"-1\" is not a size"),
+            ("5 1.5", "\"1.5\" is not a size"),
+            ("5 4294967296", "is not a size"),
+            ("-5 1", "\"-5\" is not a time"),
             ("0.5 1", "before the one"),
         ] {
             let text = format!("1 2\n{line}\n");

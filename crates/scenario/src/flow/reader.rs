@@ -37,7 +37,7 @@ fn check_pace(at: &[Step], reader: &Reader, report: &mut Report<'_>) {
         report.add(&join(at, ["read_rate"]), "a rate of zero reads nothing", help);
     } else if reader.rate_bps.is_none() && reader.pauses.is_empty() && reader.stop.is_none() {
         let help = "write `read_rate`, `pauses` or `stop`, or leave the reader out";
-        report.add(at, "this reads at once whatever arrives, as without it", help);
+        report.add(at, "this has no effect: it reads data as soon as they arrive", help);
     }
     if reader.read_size_bytes == Some(0) {
         report.add(&size, "a read of zero bytes takes nothing", "write a size of 1 B or more");
@@ -66,7 +66,7 @@ fn check_stop(at: &[Step], reader: &Reader, flow: &Flow, duration: Span, report:
     let start = flow.application.start();
     if flow.bidirectional {
         let help = "leave `stop` out, or write two flows of one direction";
-        report.add(&steps, "whoever closes here has data of its own to send (`bidirectional`)", help);
+        report.add(&steps, "the end that closes has data of its own to send (`bidirectional`)", help);
     } else if matches!(flow.application, Application::RequestResponse(_)) {
         let help =
             "leave `stop` out, or write it under `application`, for the client to send no more requests";

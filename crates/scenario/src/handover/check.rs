@@ -52,7 +52,7 @@ fn contradiction(stated: Scheme, inferred: Scheme, name: &str) -> Option<(String
             format!("take it out of `mobile_nodes`, {write}"),
         ),
         (Scheme::MobileIp, _) => (
-            format!("\"{name}\" is no mobile node of any [[mobile_ip]]"),
+            format!("\"{name}\" is not a mobile node of any [[mobile_ip]]"),
             format!("name it in the `mobile_nodes` of one whose agents are on its cells, {write}"),
         ),
         (_, Scheme::Mih) => (
@@ -60,7 +60,7 @@ fn contradiction(stated: Scheme, inferred: Scheme, name: &str) -> Option<(String
             format!("take that out, {write}"),
         ),
         (Scheme::Mih, _) => (
-            format!("\"{name}\" is the mobile node of no [[handover]]"),
+            format!("\"{name}\" is not the mobile node of any [[handover]]"),
             format!("add one, with `multihomed = true` here, {write}"),
         ),
         (Scheme::Bridged, _) => (
@@ -125,7 +125,7 @@ fn unserved(
             };
             let base = base_stations.find(without)?;
             Some((
-                format!("\"{}\" may come into a cell of \"{base}\", which is no agent for it", node.name),
+                format!("\"{}\" may come into a cell of \"{base}\", which is not an agent for it", node.name),
                 format!("name \"{base}\" in the `foreign_agents` of [[mobile_ip]] \"{}\"", entry.name),
             ))
         }

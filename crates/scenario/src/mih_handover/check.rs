@@ -69,7 +69,7 @@ fn check_policies(at: &[Step], entry: &MihHandover, network: &Network<'_>, repor
     let network_alone = entry.initiated_by == Initiator::Network;
     if entry.act_on != ActOn::LinkGoingDown && entry.initiated_by != Initiator::MobileNode {
         let message =
-            "a point of service hears of no other event of the mobile node's links than Link_Going_Down";
+            "of the events of the mobile node's links, a point of service gets only Link_Going_Down";
         let help = "leave `act_on` out, or write initiated_by = \"mobile_node\"";
         report.add(&join(at, ["act_on"]), message, help);
     }
@@ -176,7 +176,7 @@ fn check_networks(at: &[Step], entry: &MihHandover, network: &Network<'_>, repor
         let joins = found.access.pairs();
         let is_station = |pair: &Pair<'_>| pair.has_station() && pair.nodes[1] == entry.mobile_node;
         if !joins.iter().any(is_station) {
-            let message = format!("\"{}\" is no station of \"{access}\"", entry.mobile_node);
+            let message = format!("\"{}\" is not a station of \"{access}\"", entry.mobile_node);
             report.add(steps, message, format!("name it in the `stations` of \"{access}\""));
         }
     }
@@ -332,11 +332,11 @@ fn check_sessions(
     if let Transport::Sctp(sctp) = transport
         && sctp.dynamic_addresses
     {
-        let message = "the sessions of a handover stay at one address of the mobile node each";
+        let message = "each session of a handover stays at one address of the mobile node";
         return report.add(&join(at, ["dynamic_addresses"]), message, "leave `dynamic_addresses` out");
     }
     if matches!(transport, Transport::Quic(_)) {
-        let message = "the sessions of a handover stay at their addresses, and clients of QUIC do not";
+        let message = "the sessions of a handover keep their addresses, but QUIC clients change theirs";
         return report.add(at, message, "write protocol = \"udp\", \"tcp\" or \"sctp\"");
     }
     let before = report.count();

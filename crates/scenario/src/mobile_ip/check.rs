@@ -66,7 +66,11 @@ fn check_foreign_agents(
 ) {
     if entry.foreign_agents.is_empty() {
         let help = "name the base stations of the other cells";
-        report.add(&join(at, ["foreign_agents"]), "without a foreign agent nobody can go anywhere", help);
+        report.add(
+            &join(at, ["foreign_agents"]),
+            "without a foreign agent no mobile node can leave home",
+            help,
+        );
     }
     for (j, name) in entry.foreign_agents.iter().enumerate() {
         let steps = nth(at, "foreign_agents", j);
@@ -184,7 +188,7 @@ fn check_advertisement(at: &[Step], advertisement: &AgentAdvertisement, report: 
         report.add(&join(at, ["prefix_length"]), message, "write 0 to 32, or leave it out");
     }
     if advertisement.max_visitors == Some(0) {
-        let message = "a foreign agent that takes no visitors is none";
+        let message = "a foreign agent needs room for at least 1 visitor";
         report.add(&join(at, ["max_visitors"]), message, "write 1 or more, or leave it out");
     }
 }
@@ -231,7 +235,7 @@ fn check_unused(at: &[Step], entry: &MobileIp, entries: &[MobileIp], report: &mu
         for (key, what) in [("replay_window", "times"), ("clock_ahead", "clocks")] {
             let steps = join(at, ["registration", key]);
             if report.is_set(&steps) {
-                let message = format!("nonces do without {what}: `{key}` has no effect beside them");
+                let message = format!("`{key}` has no effect with nonces, which need no {what}");
                 let help = "leave it out, or write replay_protection = \"timestamps\"";
                 report.add(&steps, message, help);
             }

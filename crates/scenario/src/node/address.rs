@@ -78,7 +78,7 @@ impl Visitor<'_> for AddressVisitor {
             (Ok(ip), Some(_)) => Err(E::custom(format_args!(
                 "\"{shown}\" has a zone, and an address has none here\nwrite \"{ip}\""
             ))),
-            (Err(_), _) => Err(E::custom(format_args!("\"{shown}\" is no IP address\n{WHAT}"))),
+            (Err(_), _) => Err(E::custom(format_args!("\"{shown}\" is not an IP address\n{WHAT}"))),
         }
     }
 }

@@ -66,7 +66,7 @@ pub(crate) fn check(all: &All<'_>, network: &Network<'_>, names: &Names<'_>, rep
                 let other = if *flow.from == *entry.node { &flow.to } else { &flow.from };
                 if network.nodes.iter().any(|node| node.external && *node.name == **other) {
                     let message = format!(
-                        "programs at \"{other}\" know one address of \"{}\", which selects",
+                        "programs at \"{other}\" know only one address of \"{}\", which selects among several",
                         entry.node
                     );
                     let help = "give the flow another end, or leave the selection out";
@@ -112,7 +112,7 @@ fn check_policy(
         report.add(&steps, message, "leave `policy` out, or choose another `scheme` in the [[selection]]");
     }
     if flow.policy().is_empty() {
-        let message = "a policy without an interface leaves the flow none";
+        let message = "an empty `policy` leaves the flow no interface";
         let help = format!("name {}, preferred ones first, or leave `policy` out", alternatives(all()));
         report.add(&steps, message, help);
     }
@@ -123,7 +123,7 @@ fn check_policy(
         if flow.policy()[..k].contains(name) {
             report.add(&steps, format!("\"{name}\" is named twice"), "name each once, preferred ones first");
         } else if !candidates.iter().any(names_some) {
-            let message = format!("\"{name}\" is no interface that \"{}\" may select", entry.node);
+            let message = format!("\"{name}\" is not an interface that \"{}\" may select", entry.node);
             let help = format!("\"{}\" selects among {}", entry.node, alternatives(all()));
             report.add(&steps, message, help);
         }
@@ -154,7 +154,7 @@ fn check_managers(
         None
     };
     if let Some((place, why)) = other {
-        let message = format!("\"{name}\" has two managers: this selection, and another one");
+        let message = format!("\"{name}\" is moved by this selection and by something else");
         let help = "leave one of them out: the `scheme` of a selection says what moves the flows";
         report.add_related(&steps, message, help, (&place, why));
     }
@@ -216,7 +216,7 @@ fn check_prefer(
         if entry.prefer[..j].contains(name) {
             report.add(&steps, format!("\"{name}\" is named twice"), "name each once, preferred ones first");
         } else if known && !is_own {
-            let message = format!("\"{name}\" is no interface of \"{}\"", entry.node);
+            let message = format!("\"{name}\" is not an interface of \"{}\"", entry.node);
             let help = format!("\"{}\" is on {}", entry.node, alternatives(all.iter().copied()));
             report.add(&steps, message, help);
         } else if !known && !sections.clone().any(|section| section == name) {
@@ -224,7 +224,7 @@ fn check_prefer(
         }
     }
     if entry.prefer.is_empty() && entry.policy == Policy::Preference {
-        let message = "without `prefer` there is no preference";
+        let message = "policy = \"preference\" needs `prefer`";
         let help = format!(
             "name links and cells, or technologies, preferred ones first: \"{}\" is on {}",
             entry.node,
@@ -445,7 +445,7 @@ fn warn_of_never_selected(
 fn check_flow((i, entry): (usize, &Selection), (j, flow): (usize, &Flow), report: &mut Report<'_>) {
     let dynamic = matches!(&*flow.transport, Transport::Sctp(sctp) if sctp.dynamic_addresses);
     if dynamic && entry.scheme != Scheme::MobileSctp {
-        let message = "the scheme moves no association, and this one has dynamic addresses";
+        let message = "this flow has dynamic addresses, but the scheme of the selection moves no association";
         let help = "leave `dynamic_addresses` out, or write scheme = \"mobile_sctp\" in the [[selection]]";
         let steps = [Key("flow"), At(j), Key("transport")];
         report.add_related(&steps, message, help, (&[Key("selection"), At(i), Key("scheme")], "the scheme"));

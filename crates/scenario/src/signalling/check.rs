@@ -113,7 +113,7 @@ fn check_sizes(at: &[Step], source: &Signalling, report: &mut Report<'_>) {
 fn check_pace(at: &[Step], source: &Signalling, report: &mut Report<'_>) {
     if source.kind == SignallingKind::LinkEvents {
         if source.interval.is_some() {
-            let message = "link events come when links have them, in no interval";
+            let message = "link events have no interval: each comes when a link changes";
             let help = "leave `interval` out, or write kind = \"indication\"";
             report.add(&join(at, ["interval"]), message, help);
         }
@@ -158,7 +158,7 @@ fn check_confidence(at: &[Step], source: &Signalling, report: &mut Report<'_>) {
     let steps = join(at, ["confidence"]);
     let told = source.events.as_deref().unwrap_or(&USABILITY).contains(&SubscribedEvent::LinkGoingDown);
     if source.kind != SignallingKind::LinkEvents {
-        let message = "only the links of a node say how sure they are that they are going down";
+        let message = "only link events have a confidence";
         report.add(&steps, message, "leave `confidence` out, or write kind = \"link_events\"");
     } else if !told {
         let message = format!("\"{}\" does not get Link_Going_Down, which has the confidence", source.to);
@@ -187,7 +187,7 @@ pub(crate) fn check_threshold(
         (None, Some(percent)) => check_percent(place, "percent", percent, direction, report),
         (Some(_), None) => {}
         _ => {
-            let message = "a threshold is one value";
+            let message = "a threshold is either `dbm` or `percent`";
             report.add(place, message, "write `dbm` or `percent`, such as dbm = -75");
         }
     }
@@ -203,8 +203,8 @@ fn check_percent(
 ) {
     let (message, help) = match (direction, percent) {
         (_, 101..) => ("there are 100 percent", "write a number from 0 to 100"),
-        (Crossing::Above, 100) => ("more than 100 percent there never are", "write 99 or less"),
-        (Crossing::Below, 0) => ("less than 0 percent there never are", "write 1 or more"),
+        (Crossing::Above, 100) => ("no value is above 100 percent", "write 99 or less"),
+        (Crossing::Below, 0) => ("no value is below 0 percent", "write 1 or more"),
         _ => return,
     };
     report.add(&join(place, [key]), message, help);
@@ -228,7 +228,7 @@ fn check_commands(at: &[Step], source: &Signalling, network: &Network<'_>, repor
         stations.find(|cell| cell.pairs().iter().any(|pair| pair.nodes[1] == source.from))
     };
     let unknown = |name: &str| {
-        let message = format!("\"{}\" is no station of \"{name}\"", source.from);
+        let message = format!("\"{}\" is not a station of \"{name}\"", source.from);
         (message, format!("name {THAT_COME_AND_GO} that it is a station of"))
     };
     let is = |name: &str, what: fn(&dyn Access, &str) -> bool| {
@@ -244,7 +244,7 @@ fn check_commands(at: &[Step], source: &Signalling, network: &Network<'_>, repor
             continue;
         }
         if threshold.report_interval.is_some() {
-            let message = format!("\"{}\" reports its signal as often as it finds that out", threshold.link);
+            let message = format!("\"{}\" reports its signal at its own interval", threshold.link);
             report.add(&join(&place, ["report_interval"]), message, "leave `report_interval` out");
         }
         let Some(access) = member(&threshold.link) else {
@@ -264,7 +264,7 @@ fn check_commands(at: &[Step], source: &Signalling, network: &Network<'_>, repor
                 && !is_switched(name)
                 && !(key == "of" && reports && counts_errors(name))
             {
-                let message = format!("\"{name}\" is no link of \"{}\" that obeys commands", source.from);
+                let message = format!("\"{name}\" is not a link of \"{}\" that obeys commands", source.from);
                 let help = format!(
                     "name {THAT_COME_AND_GO} that it is a station of, a [[link]] of it, or a [[dect]] without `fixed_bearers` whose \
                      terminal it is"
@@ -303,8 +303,7 @@ fn check_error_threshold(
 ) {
     let name = &threshold.link;
     if !counted {
-        let message =
-            format!("\"{name}\" is no link of \"{}\" that tells how many frames come in error", source.from);
+        let message = format!("\"{name}\" is not a link of \"{}\" that reports its errors", source.from);
         let help =
             "name a [[link]] or a [[dect]] of it, or write a threshold of the signal, `dbm` or `percent`";
         return report.add(&join(place, ["link"]), message, help);
@@ -319,7 +318,7 @@ fn check_error_threshold(
         None => {
             let help =
                 "write packet_error_percent, such as packet_error_percent = 5, report_interval = \"1s\"";
-            return report.add(place, format!("\"{name}\" reports packet errors alone"), help);
+            return report.add(place, format!("\"{name}\" reports only packet errors"), help);
         }
         Some(percent) => {
             check_percent(place, "packet_error_percent", percent, threshold.direction, report);

@@ -31,7 +31,7 @@ pub(crate) fn check_messages(at: &[Step], transport: &Transport, report: &mut Re
     {
         report.add(
             &join(at, ["message_size"]),
-            "`message_size` cuts a stream without messages, and here are messages with sizes of their own",
+            "`message_size` cuts a stream into messages, and this application already has messages",
             "leave `message_size` out, or use the application \"bulk\" or \"transfer\"",
         );
     }
@@ -41,7 +41,7 @@ pub(crate) fn check_messages(at: &[Step], transport: &Transport, report: &mut Re
 pub(crate) fn check_stream(at: &[Step], transport: &Transport, report: &mut Report<'_>) {
     let steps = join(at, ["messages"]);
     if matches!(transport, Transport::Quic(quic) if quic.messages != QuicMessages::StreamEach) {
-        let message = "`messages` says how messages travel, and here is a stream without";
+        let message = "`messages` has no effect, because this application writes a stream without messages";
         report.add(&steps, message, "leave it out, or use an application with messages, such as \"cbr\"");
     }
     if let Transport::Sctp(sctp) = transport {

@@ -57,8 +57,7 @@ pub(crate) fn check_datagram(
     };
     let most_bytes = Udp::MAX_IP_BYTES - header_bytes;
     if message_bytes > most_bytes {
-        let message =
-            format!("a UDP datagram carries {most_bytes} B at most, and here are {message_bytes} B");
+        let message = format!("a UDP datagram carries at most {most_bytes} B, not {message_bytes} B");
         report.add(steps, message, format!("write \"{most_bytes}B\" or less, or use TCP or SCTP"));
     }
 }

@@ -105,7 +105,7 @@ impl Reader<'_> {
             DeValue::Float(number) => match number.as_str().parse() {
                 Ok(number) => New::float(number),
                 Err(_) => {
-                    problems.add(Problem::new("this is no number").at(place));
+                    problems.add(Problem::new("this is not a number").at(place));
                     return None;
                 }
             },

@@ -278,6 +278,10 @@ pub(crate) fn event_rate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f
         E::custom(format_args!("{what}\nwrite how many a second, such as \"{}/s\"", shorten(number)))
     }
 
+    fn without_unit<E: de::Error>(number: &str) -> E {
+        refuse(format_args!("`{}` has no unit: a rate of events is needed", shorten(number)), number)
+    }
+
     impl Visitor<'_> for EventRateVisitor {
         type Value = f64;
 
@@ -287,34 +291,34 @@ pub(crate) fn event_rate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f
 
         fn visit_str<E: de::Error>(self, text: &str) -> Result<f64, E> {
             let Some(written) = split(text.trim()) else {
-                return Err(refuse(format_args!("\"{}\" is no rate of events", shorten(text)), "200"));
+                return Err(refuse(format_args!("\"{}\" is not a rate of events", shorten(text)), "200"));
             };
             match written.unit {
                 "/s" => match written.number.parse::<f64>() {
                     Ok(rate) if rate.is_finite() => Ok(rate),
                     _ => Err(refuse("this rate is too large", "200")),
                 },
-                "" => Err(refuse("the unit is missing: a rate of events is needed", written.number)),
+                "" => Err(without_unit(written.number)),
                 _ if let Some(help) = decimal_comma(&written) => {
-                    Err(E::custom(format_args!("a comma is no part of a number\n{help}")))
+                    Err(E::custom(format_args!("a number has no comma\n{help}")))
                 }
                 unit => Err(refuse(
-                    format_args!("`{}` is no unit of a rate of events", shorten(unit)),
+                    format_args!("`{}` is not a unit of a rate of events", shorten(unit)),
                     written.number,
                 )),
             }
         }
 
         fn visit_i64<E: de::Error>(self, number: i64) -> Result<f64, E> {
-            Err(refuse("the unit is missing: a rate of events is needed", &number.to_string()))
+            Err(without_unit(&number.to_string()))
         }
 
         fn visit_u64<E: de::Error>(self, number: u64) -> Result<f64, E> {
-            Err(refuse("the unit is missing: a rate of events is needed", &number.to_string()))
+            Err(without_unit(&number.to_string()))
         }
 
         fn visit_f64<E: de::Error>(self, number: f64) -> Result<f64, E> {
-            Err(refuse("the unit is missing: a rate of events is needed", &number.to_string()))
+            Err(without_unit(&number.to_string()))
         }
     }
 

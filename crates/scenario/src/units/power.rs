@@ -37,6 +37,10 @@ fn refuse<E: de::Error>(what: impl fmt::Display) -> E {
     E::custom(format_args!("{what}\nwrite a power with its unit, such as \"20dBm\" or \"100mW\""))
 }
 
+fn without_unit<E: de::Error>(number: impl fmt::Display) -> E {
+    refuse(format_args!("`{number}` has no unit: a power is needed"))
+}
+
 impl Visitor<'_> for PowerVisitor {
     type Value = f64;
 
@@ -51,7 +55,7 @@ impl Visitor<'_> for PowerVisitor {
             None => (false, trimmed),
         };
         let Some(written) = split(unsigned) else {
-            return Err(refuse(format_args!("\"{}\" is no power", shorten(text))));
+            return Err(refuse(format_args!("\"{}\" is not a power", shorten(text))));
         };
         let number: f64 = written.number.parse().unwrap_or(f64::INFINITY);
         let milliwatts = match written.unit {
@@ -60,11 +64,11 @@ impl Visitor<'_> for PowerVisitor {
             "uW" => Some(1e-3),
             "mW" => Some(1.0),
             "W" => Some(1e3),
-            "" => return Err(refuse("the unit is missing: a power is needed")),
+            "" => return Err(without_unit(shorten(trimmed))),
             _ if let Some(help) = decimal_comma(&written) => {
-                return Err(E::custom(format_args!("a comma is no part of a number\n{help}")));
+                return Err(E::custom(format_args!("a number has no comma\n{help}")));
             }
-            unit => return Err(refuse(format_args!("`{}` is no unit of a power", shorten(unit)))),
+            unit => return Err(refuse(format_args!("`{}` is not a unit of power", shorten(unit)))),
         };
         let dbm = match milliwatts {
             None if negative => -number,
@@ -80,16 +84,16 @@ impl Visitor<'_> for PowerVisitor {
         }
     }
 
-    fn visit_i64<E: de::Error>(self, _: i64) -> Result<f64, E> {
-        Err(refuse("the unit is missing: a power is needed"))
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<f64, E> {
+        Err(without_unit(number))
     }
 
-    fn visit_u64<E: de::Error>(self, _: u64) -> Result<f64, E> {
-        Err(refuse("the unit is missing: a power is needed"))
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<f64, E> {
+        Err(without_unit(number))
     }
 
-    fn visit_f64<E: de::Error>(self, _: f64) -> Result<f64, E> {
-        Err(refuse("the unit is missing: a power is needed"))
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<f64, E> {
+        Err(without_unit(number))
     }
 }
 

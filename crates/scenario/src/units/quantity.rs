@@ -223,7 +223,7 @@ fn scale(written: &Written<'_>, factor: u64, kind: &Kind) -> Result<u64, Refusal
         help: format!("no quantity may be larger; write a smaller value, such as \"{}\"", kind.example),
     };
     let too_fine = || Refusal {
-        message: format!("this is no whole number of {}", kind.base),
+        message: format!("this is not a whole number of {}", kind.base),
         help: format!("{} is counted in whole {}; round the value", kind.noun, kind.base),
     };
     let Some(mantissa) = written.mantissa else {
@@ -279,7 +279,7 @@ fn wrong_unit(kind: &Kind, written: &Written<'_>) -> Refusal {
         return no_unit(kind, number);
     }
     if let Some(help) = decimal_comma(written) {
-        return Refusal { message: "a comma is no part of a number".into(), help };
+        return Refusal { message: "a number has no comma".into(), help };
     }
     if let Some(other) =
         KINDS.iter().find(|k| k.noun != kind.noun && k.units.iter().any(|u| u.symbol == unit))
@@ -294,7 +294,7 @@ fn wrong_unit(kind: &Kind, written: &Written<'_>) -> Refusal {
             ),
         };
     }
-    let message = format!("`{}` is no unit of {}", shorten(unit), bare(kind.noun));
+    let message = format!("`{}` is not a unit of {}", shorten(unit), bare(kind.noun));
     if kind.noun == RATE.noun
         && let Some(bytes) = SIZE.units.iter().find(|u| unit.strip_suffix("/s") == Some(u.symbol))
         && let Ok(bps) = scale(written, bytes.factor * 8, kind)
@@ -343,7 +343,7 @@ pub(super) fn no_unit(kind: &Kind, number: &str) -> Refusal {
         unit => format!("\"{number}{unit}\""),
     };
     Refusal {
-        message: format!("the unit is missing: {} is needed, not the bare number {number}", kind.noun),
+        message: format!("`{number}` has no unit: {} is needed", kind.noun),
         help: format!("write the unit out, such as {written} (units: {})", symbols(kind)),
     }
 }
@@ -410,10 +410,10 @@ mod tests {
 
     #[test]
     fn what_is_no_whole_number_or_too_large_is_refused() {
-        assert!(refusal(&TIME, "0.5ns").contains("no whole number of nanoseconds"));
-        assert!(refusal(&TIME, "1e-400s").contains("no whole number"));
-        assert!(refusal(&SIZE, "0.1B").contains("no whole number of bytes"));
-        assert!(refusal(&RATE, "0.0001kb/s").contains("no whole number of bits per second"));
+        assert!(refusal(&TIME, "0.5ns").contains("not a whole number of nanoseconds"));
+        assert!(refusal(&TIME, "1e-400s").contains("not a whole number"));
+        assert!(refusal(&SIZE, "0.1B").contains("not a whole number of bytes"));
+        assert!(refusal(&RATE, "0.0001kb/s").contains("not a whole number of bits per second"));
         // 2^63 - 1 ns is the largest: 292 years.
         assert_eq!(time_ns("9223372036854775807ns"), 9_223_372_036_854_775_807);
         assert!(refusal(&TIME, "9223372036854775808ns").contains("more than"));
@@ -435,10 +435,10 @@ mod tests {
             (&TIME, "10µs", "did you mean \"10us\"?"),
             // Metres, minutes or milliseconds: no guess.
             (&TIME, "10m", "units of time: ns, us, ms, s, min, h"),
-            (&TIME, "1.s", "no unit of time"),
+            (&TIME, "1.s", "not a unit of time"),
             (&TIME, "1,5s", "write \"1.5s\""),
             (&RATE, "1,500kb/s", "write \"1.500kb/s\", or \"1500kb/s\" for thousands"),
-            (&TIME, "1,s", "no unit of time"),
+            (&TIME, "1,s", "not a unit of time"),
             (&RATE, "10Mbps", "did you mean \"10Mb/s\"?"),
             (&RATE, "10mb/s", "did you mean \"10Mb/s\"?"),
             // 10 MB/s = 80 Mb/s; 1 KiB/s = 8192 b/s.

@@ -34,7 +34,7 @@ pub(super) fn check(scenario: &Scenario, report: &mut Report<'_>) {
         for (steps, ip) in of_node.into_iter().chain(of_links) {
             check_version(&steps, ip, scenario.general.ip, report);
             if let Some(before) = first.get(&ip) {
-                let message = format!("the address {ip} is there twice");
+                let message = format!("the address {ip} is used twice");
                 report.add_related(&steps, message, "give each an address of its own", (before, "the first"));
             } else {
                 first.insert(ip, steps);

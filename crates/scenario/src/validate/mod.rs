@@ -126,10 +126,10 @@ fn check_percentiles(percentiles: &[f64], report: &mut Report<'_>) {
     for (i, &percent) in percentiles.iter().enumerate() {
         let steps = [steps[0], steps[1], At(i)];
         if !(percent > 0.0 && percent <= 100.0) {
-            let message = format!("there is no percentile {percent}");
+            let message = format!("{percent} is not a percentile");
             report.add(&steps, message, "write a number above 0, up to 100, such as 99.9");
         } else if percentiles[..i].contains(&percent) {
-            report.add(&steps, format!("the percentile {percent} is there twice"), "write it once");
+            report.add(&steps, format!("the percentile {percent} is listed twice"), "write it once");
         }
     }
 }

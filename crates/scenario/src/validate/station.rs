@@ -113,13 +113,13 @@ fn check_compared(context: &Context<'_>, schemes: &Schemes<'_>, report: &mut Rep
             }
             let why = match (other, own) {
                 (Compares::Signals(_), Compares::Signals(_)) => {
-                    "signals of different technologies say nothing of each other"
+                    "whose signal cannot be compared with that of another technology"
                 }
-                (Compares::Distances, _) => "that goes by its distance, this goes by its signal",
-                (Compares::Signals(_), _) => "that goes by its signal, this goes by its distance",
+                (Compares::Distances, _) => "which it compares by distance; this cell is compared by signal",
+                (Compares::Signals(_), _) => "which it compares by signal; this cell is compared by distance",
             };
             let message = format!(
-                "\"{station}\" is a station of [[{}]] \"{}\" as well, and cannot compare the two: {why}",
+                "\"{station}\" is also a station of [[{}]] \"{}\", {why}",
                 before.access.section(),
                 before.access.name(),
             );
@@ -282,7 +282,7 @@ fn check_primary_change(
 ) {
     if !follows {
         let message = format!(
-            "\"{name}\" is no multihomed station with an SCTP association that follows its addresses"
+            "\"{name}\" is not a multihomed station with an SCTP association that follows its addresses"
         );
         let help =
             "leave it out, or write `multihomed = true` here and `dynamic_addresses = true` in the transport";

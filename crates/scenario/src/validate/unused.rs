@@ -70,10 +70,10 @@ fn check_parallel_links(scenario: &Scenario, report: &mut Report<'_>) {
             let (entry, other) = if cheaper { (before, entry) } else { (entry, before) };
             taken.insert(ends, other);
             let message = format!(
-                "no packet takes \"{}\": \"{}\" joins the same two nodes, and {}",
+                "no packet takes \"{}\", because {} \"{}\" joins the same two nodes",
                 entry.name(),
-                other.name(),
-                if entry.cost() == other.cost() { "comes first" } else { "costs less" }
+                if entry.cost() == other.cost() { "an earlier" } else { "the cheaper" },
+                other.name()
             );
             let help = format!(
                 "leave one of them out; or write multihomed = true in [[node]] \"{b}\", so that each link has an address of its own"

@@ -48,7 +48,7 @@ fn check_coverage(at: &[Step], coverage: &Coverage, report: &mut Report<'_>) -> 
         Coverage::DistancePower(law) => {
             if !(0.0..=LARGEST_EXPONENT).contains(&law.exponent) {
                 let help = "write a number from 0 to 100: 2 is free space, 4 flat ground";
-                report.add(&join(&steps, ["exponent"]), "this exponent is out of range", help);
+                report.add(&join(&steps, ["exponent"]), format!("{} is out of range", law.exponent), help);
             }
             radius(law.radius_m, report)
         }

@@ -190,7 +190,7 @@ fn check_terminals(at: &[Step], access: &Dect, report: &mut Report<'_>) {
             let mut other = join(at, ["terminals"]);
             other.push(At(first));
             let help = "write one entry a type, with all of its traffic";
-            let message = "two entries are of one type";
+            let message = "two entries have the same type";
             report.add_related(&join(&steps, ["type"]), message, help, (&other, "the first"));
         }
         let offered = join(&steps, ["offered_erlang"]);
@@ -201,7 +201,7 @@ fn check_terminals(at: &[Step], access: &Dect, report: &mut Report<'_>) {
             && access.load_factor <= MAX_LOAD_FACTOR
         {
             let message = format!(
-                "this makes {product} erlang of the {} offered, and {MAX_ERLANG} are the most",
+                "the factor makes {product} erlang of {} erlang; at most {MAX_ERLANG} are possible",
                 terminals.offered_erlang
             );
             let help = "make the factor smaller, or offer less";
@@ -212,7 +212,7 @@ fn check_terminals(at: &[Step], access: &Dect, report: &mut Report<'_>) {
             report.add(&join(&steps, ["mean_duration"]), "a call has to last some time", help);
         }
         if terminals.mean_duration.is_some() && !terminals.durations.is_empty() {
-            let message = "`mean_duration` and `durations` say the same thing twice";
+            let message = "`mean_duration` and `durations` exclude each other";
             report.add(&join(&steps, ["durations"]), message, "write one of them");
         }
         for (k, length) in terminals.durations.iter().enumerate() {
@@ -239,7 +239,7 @@ fn check_terminals(at: &[Step], access: &Dect, report: &mut Report<'_>) {
 fn check_positive_or_zero(at: &[Step], value: f64, max: f64, unit: &str, report: &mut Report<'_>) {
     if !(0.0..=max).contains(&value) {
         let range = format!("from 0 to {max} {unit}");
-        report.add(at, "this is out of range", format!("write a number {}", range.trim_end()));
+        report.add(at, format!("{value} is out of range"), format!("write a number {}", range.trim_end()));
     }
 }
 

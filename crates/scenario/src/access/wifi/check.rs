@@ -111,7 +111,7 @@ fn check_beacons(at: &[Step], cell: &Wifi, context: &Context<'_>, report: &mut R
     if !CHANNELS.contains(&cell.channel) {
         report.add(&steps, "2.4 GHz has the channels 1 to 13", "write one of them");
     } else if cell.radio.is_none() && report.is_set(&steps) {
-        let message = "without a `radio` all of this cell hear each other, and nobody else";
+        let message = "without a `radio` the nodes of this cell hear each other and no other cell";
         report.add(&steps, message, "leave `channel` out, or give the cell a `radio`");
     }
     let Some(beacons) = cell.beacons else { return };
@@ -145,7 +145,7 @@ fn check_beacons(at: &[Step], cell: &Wifi, context: &Context<'_>, report: &mut R
             continue;
         };
         if context.attached.is(station, Role::Fixed) && !node.multihomed {
-            let message = format!("\"{station}\" is a station, and has another link as well");
+            let message = format!("\"{station}\" is a station of this cell and has another link");
             report.add(&steps, message, several_accesses_help(context, station, with_beacons(station)));
         } else if node.multihomed && !node.selects && with_beacons(station) > 1 {
             let message = format!(
@@ -211,7 +211,7 @@ fn check_medium(at: &[Step], cell: &Wifi, context: &Context<'_>, report: &mut Re
     if let Some((key, _)) = differs.into_iter().find(|(_, differs)| *differs) {
         let what = if cell.channel == other.channel { "a channel" } else { "a station" };
         let message =
-            format!("`{key}` is another one in \"{}\", with which this cell shares {what}", other.name);
+            format!("`{key}` differs from that of \"{}\", which shares {what} with this cell", other.name);
         let help = match key {
             "rate" => "write the same in both; `station_rates` has those of single stations",
             _ => "write the same in both: they are one medium, and one kind of radio",

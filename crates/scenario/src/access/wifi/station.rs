@@ -54,7 +54,7 @@ pub(crate) fn check(node: &Node, at: &[Step], all: &[Wifi], report: &mut Report<
     if settings.missed_beacons == 0 {
         refuse(
             "missed_beacons",
-            "no association survives zero missed beacons",
+            "an association needs at least 1 missed beacon before it is lost",
             "write 1 or more; 7 is usual",
         );
     }
@@ -79,14 +79,14 @@ pub(crate) fn check(node: &Node, at: &[Step], all: &[Wifi], report: &mut Report<
         refuse("signal_threshold", &message, help);
     }
     if !(1.0..=1e6).contains(&settings.going_down_factor) {
-        let help = "write a factor from 1, where the link breaks, to 1000000; 4 are 6 dB";
+        let help = "write a factor from 1, where the link breaks, to 1000000; 4 is 6 dB";
         refuse("going_down_factor", "a signal below the reception threshold is not heard any more", help);
     }
     if !(0.0..=100.0).contains(&settings.hysteresis_db) {
         refuse(
             "hysteresis_db",
-            "this hysteresis is out of range",
-            "write decibels from 0 to 100; 5 are usual",
+            &format!("{} dB is out of range", settings.hysteresis_db),
+            "write decibels from 0 to 100; 5 is usual",
         );
     }
 }

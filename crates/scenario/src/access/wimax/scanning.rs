@@ -99,7 +99,7 @@ pub(super) fn check(at: &[Step], frame: Span, scanning: &Scanning, report: &mut 
     for (key, time) in intervals {
         if !(1..=MOST_FRAMES).contains(&frames(time, frame)) {
             let message = format!(
-                "MOB_SCN-REQ has eight bits for it (IEEE Std 802.16e-2005 section 6.3.2.3.48): 1 to 255 frames of {}",
+                "this is 1 to 255 frames of {}: MOB_SCN-REQ has eight bits (IEEE Std 802.16e-2005 section 6.3.2.3.48)",
                 units::time_text(frame)
             );
             let help = format!(
@@ -111,7 +111,8 @@ pub(super) fn check(at: &[Step], frame: Span, scanning: &Scanning, report: &mut 
         }
     }
     if !(1..=MOST_FRAMES).contains(&u64::from(scanning.iterations)) {
-        let message = "MOB_SCN-REQ has eight bits for it (IEEE Std 802.16e-2005 section 6.3.2.3.48)";
+        let message =
+            "this is 1 to 255: MOB_SCN-REQ has eight bits (IEEE Std 802.16e-2005 section 6.3.2.3.48)";
         refuse("iterations", message, "write a number from 1 to 255; 2 is the default");
     }
     if scanning.every.is_some_and(|every| every < SHORTEST_EVERY) {
@@ -126,7 +127,7 @@ pub(super) fn check(at: &[Step], frame: Span, scanning: &Scanning, report: &mut 
         refuse(
             "hysteresis_db",
             "a signal is never so much stronger",
-            "write a number from 0 to 100; 5 are usual",
+            "write a number from 0 to 100; 5 is usual",
         );
     }
 }

@@ -67,7 +67,7 @@ pub(super) fn check_directions(
         let [a, b] = &link.between;
         known.push(from.is_none_or(|from| link.end(from).is_some()));
         if let (Some(from), Some(false)) = (from, known.last()) {
-            let message = format!("\"{from}\" is no end of this link");
+            let message = format!("\"{from}\" is not an end of this link");
             let help = format!("write \"{a}\" or \"{b}\", or leave `from` out");
             report.add(&join(&entry(j), ["from"]), message, help);
             continue;
@@ -184,7 +184,7 @@ fn check_outages(at: &[Step], outages: &[Outage], duration: Span, report: &mut R
             let steps = join(&steps(j), ["duration"]);
             report.add(
                 &steps,
-                "an outage of no duration is none",
+                "an outage must last longer than zero",
                 "write a time above zero, or leave it out",
             );
         }

@@ -32,7 +32,7 @@ pub(crate) fn check(at: &[Step], transfers: &Transfers, duration: Span, report: 
             }
         }
         (Some(_), ..) => {
-            let message = "`rate` and `trace` say the same thing twice";
+            let message = "`rate` and `trace` exclude each other";
             report.add(&join(at, ["rate"]), message, "write one of them");
         }
         (None, None, None) => {
@@ -45,7 +45,7 @@ pub(crate) fn check(at: &[Step], transfers: &Transfers, duration: Span, report: 
                 Ok(arrivals) => check_first(at, transfers, arrivals, duration, report),
             }
             if transfers.size.is_some() {
-                let message = "a list of transfers says of each how large it is";
+                let message = "a list of transfers already has their sizes";
                 report.add(&join(at, ["size"]), message, "leave `size` out");
             }
         }
@@ -80,7 +80,7 @@ fn check_first(
             false => ("the run ends", "give the scenario a longer `duration`"),
         };
         let message = format!(
-            "nothing arrives: the first transfer would at {}, and {ends} at {}",
+            "no transfer arrives: the first would arrive at {}, and {ends} at {}",
             units::time_text(first),
             units::time_text(end)
         );

@@ -24,11 +24,7 @@ pub(crate) fn check(at: &[Step], video: &Video, report: &mut Report<'_>) {
             None
         }
         (Some(_), ..) => {
-            report.add(
-                &join(at, ["film"]),
-                "`film` and `trace` say the same thing twice",
-                "write one of them",
-            );
+            report.add(&join(at, ["film"]), "`film` and `trace` exclude each other", "write one of them");
             None
         }
         // The file of a scenario that came without a folder.
@@ -86,7 +82,11 @@ fn check_trace(
     if let Some(group) = &video.group_of_pictures {
         let steps = join(at, ["group_of_pictures"]);
         if trace.verbose {
-            report.add(&steps, "this trace says of each frame what it is", "leave `group_of_pictures` out");
+            report.add(
+                &steps,
+                "this trace already has the type of each frame",
+                "leave `group_of_pictures` out",
+            );
         } else if build::group(group).is_none() {
             let message = "a group of pictures begins with I, and goes on with I, P and B";
             report.add(&steps, message, "write letters without spaces, such as \"IBBPBBPBBPBB\"");
@@ -95,11 +95,7 @@ fn check_trace(
     if let Some(interval) = video.frame_interval {
         let steps = join(at, ["frame_interval"]);
         if trace.verbose {
-            report.add(
-                &steps,
-                "this trace says of each frame when it is shown",
-                "leave `frame_interval` out",
-            );
+            report.add(&steps, "this trace already has the time of each frame", "leave `frame_interval` out");
         } else if interval == Span::ZERO {
             report.add(&steps, "frames without time between them never end", "write a time above zero");
         }

@@ -42,7 +42,7 @@ pub(crate) fn check(
     }
     if sctp.message_size_bytes == Some(0) {
         let help = "write a size of 1 B or more, or leave it out";
-        report.add(&join(at, ["message_size"]), "there is nothing to send in zero bytes", help);
+        report.add(&join(at, ["message_size"]), "a message of 0 B sends nothing", help);
     }
     if sctp.dynamic_addresses
         && let Some(ends) = ends
@@ -56,7 +56,7 @@ pub(crate) fn check(
     if let Some(mtu_bytes) = sctp.mtu_bytes {
         if mtu_bytes < least_bytes || mtu_bytes > MAX_PACKET_BYTES {
             let message = format!(
-                "an association needs packets of {least_bytes} B, which hold its state cookie, to {MAX_PACKET_BYTES} B"
+                "an association needs packets of {least_bytes} B (for its state cookie) to {MAX_PACKET_BYTES} B"
             );
             let help =
                 format!("write \"{least_bytes}B\" or more, or leave `mtu` out to have it follow the path");
@@ -215,7 +215,11 @@ fn check_timers(at: &[Step], sctp: &Sctp, report: &mut Report<'_>) {
     }
     if sctp.valid_cookie_life == Span::ZERO {
         let help = "write for example \"60s\", RFC 9260's";
-        report.add(&join(at, ["valid_cookie_life"]), "a cookie that is never good opens nothing", help);
+        report.add(
+            &join(at, ["valid_cookie_life"]),
+            "a cookie that is never valid opens no association",
+            help,
+        );
     }
 }
 
@@ -289,14 +293,14 @@ fn check_sacks(at: &[Step], sctp: &Sctp, report: &mut Report<'_>) {
     if sctp.max_gap_ack_blocks == Some(0) {
         report.add(
             &join(at, ["max_gap_ack_blocks"]),
-            "a SACK without gap ack blocks would never tell of a loss",
+            "a SACK without gap ack blocks would never report a loss",
             "write 1 or more, or leave it out for as many as a packet holds",
         );
     }
     if sctp.fast_retransmit_in_recovery && sctp.rules == SctpRules::Rfc2960 {
         report.add(
             &join(at, ["fast_retransmit_in_recovery"]),
-            "RFC 2960 knows no fast recovery: every SACK that finds chunks lost lets one packet of them go at once",
+            "RFC 2960 has no fast recovery: every SACK that finds chunks lost retransmits one packet of them at once",
             "leave it out, or take rules = \"rfc9260\"",
         );
     }

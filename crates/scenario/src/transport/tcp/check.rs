@@ -148,9 +148,9 @@ fn check_acknowledgements(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         report.add(&count, "a delayed acknowledgement is for at least one segment", help);
     } else if !tcp.delayed_ack && tcp.delayed_ack_count != Tcp::default().delayed_ack_count {
         let help = "leave one of the two out";
-        report.add(&count, "with `delayed_ack = false` no acknowledgement waits for segments", help);
+        report.add(&count, "`delayed_ack_count` has no effect with `delayed_ack = false`", help);
     } else if has_rules && report.is_set(&count) {
-        let message = "by `delayed_ack_rules = \"linux\"` no number of segments counts";
+        let message = "`delayed_ack_count` has no effect with `delayed_ack_rules = \"linux\"`";
         report.add(&count, message, "leave one of the two out");
     }
     for (key, set) in [
@@ -159,7 +159,7 @@ fn check_acknowledgements(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         ("delayed_ack_rules", has_rules),
     ] {
         if set && !tcp.delayed_ack {
-            let message = format!("`{key}` has no effect: with `delayed_ack = false` none is delayed");
+            let message = format!("`{key}` has no effect with `delayed_ack = false`");
             report.add(&join(at, [key]), message, "leave one of the two out");
         }
     }
@@ -186,7 +186,7 @@ fn check_acknowledgements(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
 
 fn check_nagle(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
     if !tcp.nagle && tcp.nagle_rules != Tcp::default().nagle_rules {
-        let message = "with `nagle = false` no short segment waits, by whatever rules";
+        let message = "`nagle_rules` has no effect with `nagle = false`";
         report.add(&join(at, ["nagle_rules"]), message, "leave one of the two out");
     }
 }
@@ -222,7 +222,7 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
     }
     if tcp.accurate_ecn && !tcp.ecn {
         let help = "write ecn = true as well, or leave it out";
-        report.add(&join(at, ["accurate_ecn"]), "without ECN there are no marks to tell of", help);
+        report.add(&join(at, ["accurate_ecn"]), "without ECN there are no marks to report", help);
     }
     if tcp.accurate_ecn && tcp.one_way_connections {
         let message = "data of one-way connections has no acknowledgement that could count marks";
@@ -266,15 +266,17 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         && tcp.max_sack_blocks.is_some_and(|blocks| (1..=3).contains(&blocks))
         && !tcp.variant.permits_sack()
     {
-        let message =
-            format!("there are no SACK blocks: {} offers SACK only when told to", variant_text(tcp));
+        let message = format!(
+            "there are no SACK blocks, because {} offers SACK only with sack = true",
+            variant_text(tcp)
+        );
         let help = "write sack = true beside it, or leave `max_sack_blocks` out";
         report.add(&join(at, ["max_sack_blocks"]), message, help);
     } else if tcp.timestamps && tcp.max_sack_blocks == Some(4) {
         let help = "write 3 or less, or leave it out for as many as fit";
         report.add(
             &join(at, ["max_sack_blocks"]),
-            "beside timestamps a segment has room for 3 SACK blocks",
+            "with timestamps a segment has room for 3 SACK blocks",
             help,
         );
     }
@@ -318,7 +320,7 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
     if tcp.byte_counting_limit == 0 {
         report.add(
             &join(at, ["byte_counting_limit"]),
-            "a slow start that counts nothing of an acknowledgement never opens the window",
+            "with a limit of 0 slow start never opens the window",
             "write 1, as RFC 5681 has it, 2, as RFC 3465 recommends, or more",
         );
     }
@@ -397,12 +399,12 @@ fn check_bbr(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
     }
     for (key, set, message, help) in [
         ("sack", tcp.sack == Some(false), "`bbr` measures the path by SACK", "leave it out"),
-        ("prr", tcp.prr, "`bbr` sets its own window while it repairs", "leave it out or write false"),
+        ("prr", tcp.prr, "`bbr` sets its own window during recovery", "leave it out or write false"),
         ("hystart", tcp.hystart, "`bbr` has no slow start", "leave it out or write false"),
         (
             "window_validation",
             tcp.window_validation != Tcp::default().window_validation,
-            "`bbr` has a bound of its own for a window out of use",
+            "`bbr` bounds an unused window by itself",
             "leave it out",
         ),
         ("ecn", tcp.ecn, "BBR's draft names no response to ECN marks", "leave it out or write false"),
@@ -415,7 +417,7 @@ fn check_bbr(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         (
             "byte_counting_limit",
             tcp.byte_counting_limit != Tcp::default().byte_counting_limit,
-            "`bbr` counts every octet that arrives",
+            "`bbr` counts every acknowledged octet",
             "leave it out",
         ),
     ] {

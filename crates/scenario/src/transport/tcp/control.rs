@@ -66,7 +66,7 @@ pub(super) fn check(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         return refuse_file(&steps, named, report);
     }
     if TcpVariant::NAMES.contains(&named.as_str()) && variant_with(named).is_none() {
-        let message = format!("`{named}` is a variant, with a repair of losses of its own");
+        let message = format!("`{named}` is a variant with its own loss recovery");
         return report.add(&steps, message, format!("write variant = \"{named}\" instead"));
     }
     if variant_with(named).is_none() {

@@ -30,26 +30,30 @@ pub(super) fn check(cell: &Wifi, at: &[Step], context: &Context<'_>, report: &mu
     let steps = join(at, ["radio"]);
     if !(0.0..=50.0).contains(&radio.shadowing_deviation_db) {
         let help = "write decibels from 0 to 50; 4 to 12 are usual";
-        report.add(&join(&steps, ["shadowing_deviation_db"]), "this deviation is out of range", help);
+        let message = format!("{} dB is out of range", radio.shadowing_deviation_db);
+        report.add(&join(&steps, ["shadowing_deviation_db"]), message, help);
         return;
     }
     if !check_shadowing(radio, &join(&steps, ["shadowing"]), report) {
         return;
     }
-    if radio.capture.is_some_and(|capture| !(0.0..=100.0).contains(&capture.threshold_db)) {
-        let help = "write decibels from 0 to 100; 10 are usual";
-        report.add(&join(&steps, ["capture", "threshold_db"]), "this threshold is out of range", help);
+    if let Some(capture) = radio.capture
+        && !(0.0..=100.0).contains(&capture.threshold_db)
+    {
+        let help = "write decibels from 0 to 100; 10 is usual";
+        let message = format!("{} dB is out of range", capture.threshold_db);
+        report.add(&join(&steps, ["capture", "threshold_db"]), message, help);
         return;
     }
     if let Reception::Sinr(Sinr { noise_figure_db }) = radio.reception {
         if !(0.0..=50.0).contains(&noise_figure_db) {
             let help = "write decibels from 0 to 50; the standard has 10";
             let place = join(&steps, ["reception", "noise_figure_db"]);
-            report.add(&place, "this noise figure is out of range", help);
+            report.add(&place, format!("{noise_figure_db} dB is out of range"), help);
             return;
         }
         if radio.capture.is_some() {
-            let message = "reception by \"sinr\" adds interference up by itself";
+            let message = "reception by \"sinr\" already adds up interference";
             report.add(&join(&steps, ["capture"]), message, "leave it out, or receive by \"threshold\"");
             return;
         }
@@ -63,8 +67,7 @@ pub(super) fn check(cell: &Wifi, at: &[Step], context: &Context<'_>, report: &mu
         return;
     }
     if radio.radius_m.is_some() && radio.reception_threshold_dbm.is_some() {
-        let message =
-            "`radius` says from which power on frames are understood, and so does `reception_threshold`";
+        let message = "`radius` and `reception_threshold` both set the least power of a received frame";
         report.add(&join(&steps, ["reception_threshold"]), message, "leave one of them out");
         return;
     }
@@ -74,7 +77,7 @@ pub(super) fn check(cell: &Wifi, at: &[Step], context: &Context<'_>, report: &mu
     let config = radio.config(cell);
     if config.carrier_sense_threshold_dbm > config.least_threshold_dbm() {
         let message = format!(
-            "frames that are understood, from {:.1}dBm on, would not be noticed",
+            "a station would receive frames from {:.1}dBm on, and not sense them",
             config.least_threshold_dbm()
         );
         let help = "lower it to the threshold of reception, or below";
@@ -88,7 +91,8 @@ fn check_listed(cell: &Wifi, radio: &Radio, steps: &[Step], report: &mut Report<
     let other =
         radio.radius_m.map(|_| "radius").or(radio.reception_threshold_dbm.map(|_| "reception_threshold"));
     if let Some(other) = other {
-        let message = format!("`{other}` says from which power on frames are understood, and so does this");
+        let message =
+            format!("`{other}` and `reception_thresholds` both set the least power of a received frame");
         report.add(&place, message, "leave one of them out");
         return false;
     }
@@ -128,7 +132,7 @@ fn check_shadowing(radio: &Radio, steps: &[Step], report: &mut Report<'_>) -> bo
     }
     if radio.shadowing_deviation_db == 0.0 {
         let help = "write a `shadowing_deviation_db` above 0 as well, or leave this out";
-        report.add(steps, "there is no shadowing to draw", help);
+        report.add(steps, "without `shadowing_deviation_db` there is no shadowing", help);
         return false;
     }
     true

@@ -26,7 +26,7 @@ pub(super) fn check(cell: &Wifi, at: &[Step], report: &mut Report<'_>) {
         RateControl::Aarf(Aarf { successes, most_successes, failures, timer_attempts }) => {
             if most_successes < successes {
                 let message = format!("`most_successes` is smaller than `successes`, {successes}");
-                report.add(&join(at, ["most_successes"]), message, "write a larger one; 50 are usual");
+                report.add(&join(at, ["most_successes"]), message, "write a larger one; 50 is usual");
             }
             [("successes", successes), ("failures", failures), ("timer_attempts", timer_attempts)]
         }
@@ -56,8 +56,8 @@ fn check_minstrel(minstrel: Minstrel, at: &[Step], report: &mut Report<'_>) {
     }
     if !(1..=100).contains(&lookaround_percent) {
         let message = match lookaround_percent {
-            0 => "without frames that look around, only the lowest rate is tried".to_owned(),
-            more => format!("{more} frames in a hundred are too many"),
+            0 => "without sampling frames, only the lowest rate is tried".to_owned(),
+            more => format!("{more} % of the frames cannot be sampling frames"),
         };
         report.add(&join(at, ["lookaround_percent"]), message, "write 1 to 100; mac80211 of Linux has 10");
     }

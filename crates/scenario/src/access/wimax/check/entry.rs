@@ -70,7 +70,7 @@ pub(super) fn check(
     }
     if entry.going_down_ahead == Some(Span::ZERO) {
         let help = "write a time above zero, such as \"2s\", or leave it out";
-        refuse("going_down_ahead", "Link_Going_Down no time ahead comes when the link is down", help);
+        refuse("going_down_ahead", "with no time ahead Link_Going_Down comes when the link is down", help);
     }
     let reach_m = match (entry.radius_m, &entry.radio) {
         (None, None) => {
@@ -227,7 +227,7 @@ fn check_limits(cell: &Wimax, entry: &Entry, at: &[Step], report: &mut Report<'_
     ];
     for (key, time) in [("t27_idle", t27_idle), ("t27_active", t27_active)] {
         if time < frames {
-            let message = "a burst that is granted and its answer take two frames";
+            let message = "a granted burst and its answer take two frames";
             report.add(&join(at, ["timers", key]), message, "write a longer time, such as \"500ms\"");
         }
     }

@@ -25,7 +25,7 @@ pub(super) fn check(at: &[Step], cell: &Wimax, report: &mut Report<'_>) -> bool 
         );
     }
     if ![1, 2, 4, 6].contains(&ofdma.map_repetition) {
-        let message = "a burst is there 1, 2, 4 or 6 times (IEEE Std 802.16e-2005 section 8.4.9)".to_owned();
+        let message = "a burst is sent 1, 2, 4 or 6 times (IEEE Std 802.16e-2005 section 8.4.9)".to_owned();
         refuse(own("map_repetition"), message, "write 1, 2, 4 or 6");
     }
     for (key, codes) in [("request_codes", ofdma.request_codes), ("ranging_codes", ofdma.ranging_codes)] {

@@ -37,8 +37,8 @@ fn check_block_errors(at: &[Step], table: &BlockErrors, report: &mut Report<'_>)
         } else if !snrs_db.is_sorted_by(|before, after| before < after)
             || !ratios.is_sorted_by(|before, after| before >= after)
         {
-            let help = "order the points by signal over noise; with more signal there are no more errors";
-            refuse(&points, "signal over noise rises from point to point, and errors fall", help);
+            let help = "order the points by signal over noise; errors must not rise";
+            refuse(&points, "signal over noise must rise from point to point, and errors must not", help);
         }
     }
     good
@@ -64,17 +64,19 @@ pub(super) fn check(at: &[Step], cell: &Wimax, radio: &Radio, report: &mut Repor
         ("implementation_margin_db", radio.implementation_margin_db, "the standard has 5"),
     ] {
         if !(0.0..=50.0).contains(&db) {
-            refuse(&[key], "this value is out of range", &format!("write decibels from 0 to 50; {usual}"));
+            let help = format!("write decibels from 0 to 50; {usual}");
+            refuse(&[key], &format!("{db} dB is out of range"), &help);
         }
     }
     if !(1.0..=1e6).contains(&radio.going_down_factor) {
-        let help = "write a factor from 1, where the link breaks, to 1000000; 4 are 6 dB";
+        let help = "write a factor from 1, where the link breaks, to 1000000; 4 is 6 dB";
         refuse(&["going_down_factor"], "a signal below its threshold is not heard any more", help);
     }
     if let Some(Adaptation { margin_db, hysteresis_db }) = radio.adaptation {
         for (key, db) in [("margin_db", margin_db), ("hysteresis_db", hysteresis_db)] {
             if !(0.0..=50.0).contains(&db) {
-                refuse(&["adaptation", key], "this value is out of range", "write decibels from 0 to 50");
+                let message = format!("{db} dB is out of range");
+                refuse(&["adaptation", key], &message, "write decibels from 0 to 50");
             }
         }
     }

@@ -103,7 +103,7 @@ fn check_recorded(at: &[Step], rate: &Rate, link: &Link, context: &Context<'_>, 
         ("period", rate.period.is_some()),
     ];
     for (key, _) in others.into_iter().filter(|&(_, written)| written) {
-        let message = format!("`{key}` does not go with a trace of mahimahi, which says all of the rate");
+        let message = format!("`{key}` has no effect beside a trace of mahimahi, which sets the whole rate");
         report.add(&join(at, [key]), message, "leave it out, or leave the trace out");
     }
     match rate.schedule_ms() {
@@ -146,7 +146,7 @@ pub(super) fn check_steps<V: Varying>(
         None if model.file().is_some() => report.add(&join(at, ["file"]), NOT_READ, NOT_READ_HELP),
         Some(Err(Fault { message, help, .. })) => report.add(&join(at, ["content"]), message, help),
         Some(Ok(_)) if !steps.is_empty() => {
-            let message = "`steps` and a file say the same thing twice";
+            let message = "`steps` and a file exclude each other";
             report.add(&join(at, ["steps"]), message, "write one of them");
         }
         Some(Ok(rows)) => warn_of_rows(at, rows, model.constant().is_some(), context, report),
@@ -198,7 +198,7 @@ pub(super) fn check_steps<V: Varying>(
         let steps = model.steps_by_time();
         let last = steps.last().map_or(Time::ZERO, |&(last, _)| last);
         if steps.len() < 2 && !by_event {
-            let message = "nothing begins again behind a period: there is one value all the time";
+            let message = "`period` has no effect: there is one value all the time";
             report.add(&here, message, "leave `period` out, or write `steps`");
         } else if period < SHORTEST_PERIOD || Time::ZERO + period <= last {
             let message = format!(
@@ -208,7 +208,7 @@ pub(super) fn check_steps<V: Varying>(
             report.add(&here, message, "write a period longer than that, 1ms or more");
         } else if by_event {
             let help = "leave `period` out, or write all steps with `at`";
-            report.add(&here, "what begins on a link event has no place in a period", help);
+            report.add(&here, "a step on a link event cannot be part of a period", help);
         }
     }
     report.count() == before
