@@ -26,6 +26,13 @@ impl Point {
         Point { x_m, y_m }
     }
 
+    /// The square of how far away `other` is, in square metres.
+    #[inline]
+    pub(crate) fn square_m2(self, other: Point) -> f64 {
+        let way = self.minus(other);
+        way.x_m * way.x_m + way.y_m * way.y_m
+    }
+
     /// How far away `other` is, in metres.
     pub fn distance_m(self, other: Point) -> f64 {
         (self.minus(other)).length_m()

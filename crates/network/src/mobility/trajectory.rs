@@ -15,7 +15,12 @@ pub struct Leg {
 }
 
 impl Leg {
+    #[inline]
     fn at(&self, time: Time) -> Point {
+        // Mostly it rests: the sum is that of below.
+        if self.velocity_m_per_s == Point::default() {
+            return self.from.plus(Point::default());
+        }
         let elapsed_s = time.since(self.start).as_secs_f64();
         self.from.plus(self.velocity_m_per_s.times(elapsed_s))
     }
@@ -128,6 +133,8 @@ impl Trajectory {
     fn leg_at(&self, folded: Time) -> usize {
         match self.legs.as_slice() {
             [_] => 0,
+            // Who has arrived stays.
+            [before @ .., last] if last.start <= folded => before.len(),
             legs => legs.partition_point(|leg| leg.start <= folded).saturating_sub(1),
         }
     }

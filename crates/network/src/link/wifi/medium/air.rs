@@ -1,13 +1,14 @@
 //! Who hears whom: all, some, or those whom place and power let hear each other.
 
 use super::config::{CaptureConfig, RadioConfig, SinrConfig};
+use super::edge::Edge;
 use super::frame::{Frame, Heard, Signal};
 use super::reach::Reach;
 use super::shadowing::{Pairs, Redrawn};
 use crate::link::propagation::Propagation;
 use crate::link::wifi::index::{ByRadio, RadioIndex};
 use crate::link::wifi::watched::are_few;
-use crate::mobility::Trajectory;
+use crate::mobility::{Point, Trajectory};
 use roamsim_engine::{Stream, Time};
 
 /// Who hears whom.
@@ -27,6 +28,10 @@ pub struct Air {
     config: RadioConfig,
     places: ByRadio<Trajectory>,
     reach: Reach,
+    /// How far frames make the medium busy; by rate, how far they are understood; and those of other rates.
+    sensed: Edge,
+    understood: Vec<(u64, Edge)>,
+    understood_otherwise: Edge,
     /// Of each radio that stands and has sent, those that stand in its reach, and what arrives there without
     /// shadowing.
     standing: ByRadio<Option<Vec<(RadioIndex, f64)>>>,
@@ -56,7 +61,24 @@ impl Air {
         let receptions = (0..deciding).map(|radio| stream("reception", RadioIndex(radio))).collect();
         let (standing, drawn) = (vec![None; places.len()].into(), vec![0; places.len()].into());
         let (reach, pairs, begun) = (Reach::new(&config, &places), Pairs::default(), Vec::new());
-        Air { config, places, reach, standing, draws, begun, drawn, pairs, receptions }
+        let sensed = Edge::new(config.carrier_sense_threshold_dbm);
+        let of_rate = |&(rate_bps, least_dbm): &(u64, f64)| (rate_bps, Edge::new(least_dbm));
+        let understood = config.thresholds_by_rate.iter().map(of_rate).collect();
+        let understood_otherwise = Edge::new(config.least_threshold_dbm());
+        Air {
+            config,
+            places,
+            reach,
+            sensed,
+            understood,
+            understood_otherwise,
+            standing,
+            draws,
+            begun,
+            drawn,
+            pairs,
+            receptions,
+        }
     }
 
     #[inline(always)]
@@ -82,6 +104,18 @@ impl Air {
         signal.standing_dbm.unwrap_or_else(|| self.work_out_dbm(at, from, now)) + signal.shadowing_db
     }
 
+    /// Whether a frame that ends now is strong enough for its rate.
+    fn understands(&self, heard: Heard, frame: &Frame, now: Time) -> bool {
+        let (at, signal) = heard;
+        if signal.standing_dbm.is_some() || !self.is_plain() {
+            return self.power_dbm(heard, frame.from, now) >= self.config.threshold_dbm(frame.rate_bps);
+        }
+        let square_m2 = self.places[at].position(now).square_m2(self.places[frame.from].position(now));
+        let own = self.understood.iter().find(|(of_bps, _)| *of_bps == frame.rate_bps);
+        let edge = own.map_or(&self.understood_otherwise, |(_, edge)| edge);
+        edge.is_within(square_m2, &self.config.propagation)
+    }
+
     /// A radio that stands sends for the first time.
     #[inline(never)]
     fn know_standing(&mut self, from: RadioIndex, now: Time) {
@@ -98,11 +132,12 @@ impl Air {
         if stands && self.standing[from].is_none() {
             self.know_standing(from, now);
         }
+        let origin = self.places[from].position(now);
         let mut hear = |air: &mut Air, radio: RadioIndex, standing_dbm: Option<f64>| {
             if radio == from {
                 heard.push((radio, Signal { shadowing_db: 0.0, standing_dbm }));
             } else if channels[radio] == channel {
-                heard.extend(air.senses(radio, (from, channel), now, standing_dbm));
+                heard.extend(air.senses(radio, (from, origin, channel), now, standing_dbm));
             }
         };
         let around = self.standing[from].take();
@@ -113,11 +148,10 @@ impl Air {
                 hear(self, radio, dbm);
             }
         } else {
-            let place = self.places[from].position(now);
-            let mut moving = self.reach.moving(place, &self.places, now).into_iter().peekable();
+            let mut moving = self.reach.moving(origin, &self.places, now).into_iter().peekable();
             let unknown = match around {
                 Some(_) => Vec::new(),
-                None => self.reach.standing(place),
+                None => self.reach.standing(origin),
             };
             for (radio, standing_dbm) in known.chain(unknown.into_iter().map(|radio| (radio, None))) {
                 while let Some(before) = moving.next_if(|&before| before < radio) {
@@ -174,18 +208,27 @@ impl Air {
         self.pairs.db(propagation, *shadowing, &self.draws[a], ((a, b), now), walks)
     }
 
-    /// Whether a frame that begins now makes the medium busy at a radio of its channel.
+    /// Whether power depends on distance alone.
+    fn is_plain(&self) -> bool {
+        self.config.shadowing == Redrawn::PerFrame && self.config.propagation.shadowing_deviation_db == 0.0
+    }
+
+    /// Whether a frame that begins now at a place makes the medium busy at a radio of its channel.
     #[inline]
     fn senses(
         &mut self,
         radio: RadioIndex,
-        (from, channel): (RadioIndex, u8),
+        (from, origin, channel): (RadioIndex, Point, u8),
         now: Time,
         standing_dbm: Option<f64>,
     ) -> Option<Heard> {
         if standing_dbm.is_none() {
-            let distance_m = self.places[radio].distance_m(now, self.places[from].position(now));
-            if !self.reach.covers(distance_m) {
+            let square_m2 = self.places[radio].position(now).square_m2(origin);
+            if self.is_plain() {
+                let senses = self.sensed.is_within(square_m2, &self.config.propagation);
+                return senses.then_some((radio, Signal { shadowing_db: 0.0, standing_dbm }));
+            }
+            if !self.reach.covers(square_m2.sqrt()) {
                 return None;
             }
         }
@@ -286,7 +329,7 @@ impl Hearing {
                 if air.config.sinr.is_some() {
                     return !frame.failed.contains(&heard.0);
                 }
-                air.power_dbm(heard, frame.from, now) >= air.config.threshold_dbm(frame.rate_bps)
+                air.understands(heard, frame, now)
             }
         }
     }

@@ -8,6 +8,7 @@ pub mod account;
 pub mod air;
 pub mod config;
 pub mod ear;
+mod edge;
 mod error_model;
 pub mod frame;
 mod interference;
