@@ -154,6 +154,7 @@ __all__ = [
     "PerFrameShadowing",
     "PieQueue",
     "Place",
+    "PointOfService",
     "PoissonApplication",
     "Polling",
     "Power",
@@ -189,6 +190,7 @@ __all__ = [
     "SctpRules",
     "SctpTransport",
     "Selection",
+    "SelectionMih",
     "SelectionPolicy",
     "SelectionScheme",
     "SeriesLoss",
@@ -2646,6 +2648,7 @@ class InterfaceSelection(Table):
             Without it: "none".
         home: The link or cell whose address is the home address of `mobile_ip`; the node at its other end is the
             home agent. Left out: the first interface that the node prefers.
+        mih: The messages of `scheme = "mih"`. Left out: the defaults of its keys.
         dwell_time: How long another interface must stay preferred before it is selected. One that goes down is
             left at once. Default chosen: no time, so that ping-pong shows. Without it: "0s".
         hold_time: How long the selected interface may be down before one is selected that the policy prefers less,
@@ -2671,6 +2674,7 @@ class InterfaceSelection(Table):
     prefer: list[str] | tuple[str, ...] | None = None
     scheme: SelectionScheme | None = None
     home: str | None = None
+    mih: SelectionMih | None = None
     dwell_time: Duration | None = None
     hold_time: Duration | None = None
     leave_when_going_down: bool | None = None
@@ -2683,73 +2687,42 @@ class InterfaceSelection(Table):
 
 
 @dataclass(kw_only=True, slots=True, repr=False)
-class Price(Table):
-    """The price of an interface.
+class SelectionMih(Table):
+    """The messages of `scheme = "mih"`. Each interface has a point of service, which exchanges them with the node
+    over that interface, and with the others.
 
     Attributes:
-        access: The link or cell.
-        cost_per_mb: Per 10^6 bytes of IP packets sent over it, either way, in any currency.
+        points_of_service: Points of service by interface. Default: the base station or access point of a cell, and
+            the node at the other end of a link.
+        transport: The transport of all sessions. Default chosen: UDP, which RFC 5677 has beside TCP. Without it:
+            {"protocol": "udp"}.
+        message_size: The size of an MIH message, header and MIHF IDs included; longer content makes it longer.
+            Left out: the size of the content.
+        processing_time: Time from a request to the reaction of a point of service. Default: none. Without it:
+            "0s".
+        acknowledgement: MIH acknowledgement of every message. Left out: over UDP after 1 s (RFC 8085 section
+            3.1.1) and with 2 retransmissions, as in the published 802.21 study; over TCP and SCTP none (RFC 5677
+            section 5).
     """
 
-    access: str
-    cost_per_mb: float
+    points_of_service: Sequence[PointOfService] | None = None
+    transport: Transport | None = None
+    message_size: Size | None = None
+    processing_time: Duration | None = None
+    acknowledgement: Acknowledgement | None = None
 
 
 @dataclass(kw_only=True, slots=True, repr=False)
-class InterfacePower(Table):
-    """The power of an interface's radio. No value has a default, because radios differ.
+class PointOfService(Table):
+    """The point of service of an interface.
 
     Attributes:
         access: The link or cell.
-        up_w: Watts while it is up and not selected.
-        selected_w: Watts while it is up and selected.
-        j_per_mb: Joules per 10^6 bytes of IP packets sent over it, either way, on top of that.
+        pos: The node.
     """
 
     access: str
-    up_w: float
-    selected_w: float
-    j_per_mb: float
-
-
-@dataclass(kw_only=True, slots=True, repr=False)
-class Flow(Table):
-    """A `[[flow]]`: an application between two nodes, one way or both, with its own transport connection.
-
-    Attributes:
-        name: The flow's name in results.
-        from_: The sender; with `bidirectional` one of two, with `request_response` the client. It opens the
-            connection or association.
-        to: The node that receives; with `request_response`, the server.
-        transport: The transport that carries the data.
-        dscp: The packets' DSCP. Both ends mark all that they send, acknowledgements included. Default: best effort
-            (RFC 2474 section 4.1). Without it: 0.
-        application: The application that generates the data.
-        policy: Links and cells that this flow prefers, first ones first, by name or technology. The flow uses no
-            others; the rules and the scheme are those of its node's `[[selection]]`. Left out: it goes where its
-            node selects.
-        bidirectional: Whether both ends generate data over one connection; results have a row for each direction.
-            Default: no. `request_response` has two directions by itself. Without it: false.
-        reader: How `to` reads, over TCP. Left out: at once, so that the receive window never closes.
-        reverse_reader: With `bidirectional`, how `from` reads. Left out: at once.
-        port: The port at `to`. Several flows may have the same one: each program that connects gets the next of
-            them. Left out: 49152 for the first flow of the scenario, the next one for each further flow.
-        count: The number of copies: `{i}` in the `name` and other strings becomes 0, 1 and so on. Default: with
-            `{i}`, as many as the copies that it refers to; else one.
-    """
-
-    name: str
-    from_: str
-    to: str
-    transport: Transport
-    dscp: Dscp | None = None
-    application: Application
-    policy: list[str] | tuple[str, ...] | None = None
-    bidirectional: bool | None = None
-    reader: Reader | None = None
-    reverse_reader: Reader | None = None
-    port: int | None = None
-    count: int | None = None
+    pos: str
 
 
 @dataclass(kw_only=True, slots=True, repr=False)
@@ -3124,6 +3097,97 @@ class QuicTransport(Table):
 
 
 @dataclass(kw_only=True, slots=True, repr=False)
+class Acknowledgement(Table):
+    """MIH acknowledgement and retransmission.
+
+    Attributes:
+        timeout: Time until an unacknowledged message is retransmitted, and from the last transmission until the
+            transaction fails.
+        retransmissions: Retransmissions of an unacknowledged message. Default: the published 802.21 study. Without
+            it: 2.
+        mode: Whether an acknowledgement is a message of its own. Default: as in the published 802.21 study.
+            Without it: "separate".
+        validity: When a requester stops accepting a response. Default chosen: `acked`: an acknowledged request is
+            worth waiting for. Without it: "acked".
+    """
+
+    timeout: Duration
+    retransmissions: int | None = None
+    mode: AcknowledgementMode | None = None
+    validity: Validity | None = None
+
+
+@dataclass(kw_only=True, slots=True, repr=False)
+class Price(Table):
+    """The price of an interface.
+
+    Attributes:
+        access: The link or cell.
+        cost_per_mb: Per 10^6 bytes of IP packets sent over it, either way, in any currency.
+    """
+
+    access: str
+    cost_per_mb: float
+
+
+@dataclass(kw_only=True, slots=True, repr=False)
+class InterfacePower(Table):
+    """The power of an interface's radio. No value has a default, because radios differ.
+
+    Attributes:
+        access: The link or cell.
+        up_w: Watts while it is up and not selected.
+        selected_w: Watts while it is up and selected.
+        j_per_mb: Joules per 10^6 bytes of IP packets sent over it, either way, on top of that.
+    """
+
+    access: str
+    up_w: float
+    selected_w: float
+    j_per_mb: float
+
+
+@dataclass(kw_only=True, slots=True, repr=False)
+class Flow(Table):
+    """A `[[flow]]`: an application between two nodes, one way or both, with its own transport connection.
+
+    Attributes:
+        name: The flow's name in results.
+        from_: The sender; with `bidirectional` one of two, with `request_response` the client. It opens the
+            connection or association.
+        to: The node that receives; with `request_response`, the server.
+        transport: The transport that carries the data.
+        dscp: The packets' DSCP. Both ends mark all that they send, acknowledgements included. Default: best effort
+            (RFC 2474 section 4.1). Without it: 0.
+        application: The application that generates the data.
+        policy: Links and cells that this flow prefers, first ones first, by name or technology. The flow uses no
+            others; the rules and the scheme are those of its node's `[[selection]]`. Left out: it goes where its
+            node selects.
+        bidirectional: Whether both ends generate data over one connection; results have a row for each direction.
+            Default: no. `request_response` has two directions by itself. Without it: false.
+        reader: How `to` reads, over TCP. Left out: at once, so that the receive window never closes.
+        reverse_reader: With `bidirectional`, how `from` reads. Left out: at once.
+        port: The port at `to`. Several flows may have the same one: each program that connects gets the next of
+            them. Left out: 49152 for the first flow of the scenario, the next one for each further flow.
+        count: The number of copies: `{i}` in the `name` and other strings becomes 0, 1 and so on. Default: with
+            `{i}`, as many as the copies that it refers to; else one.
+    """
+
+    name: str
+    from_: str
+    to: str
+    transport: Transport
+    dscp: Dscp | None = None
+    application: Application
+    policy: list[str] | tuple[str, ...] | None = None
+    bidirectional: bool | None = None
+    reader: Reader | None = None
+    reverse_reader: Reader | None = None
+    port: int | None = None
+    count: int | None = None
+
+
+@dataclass(kw_only=True, slots=True, repr=False)
 class BulkApplication(Table):
     """A greedy transfer without end, over TCP or SCTP.
 
@@ -3479,27 +3543,6 @@ class Signalling(Table):
     start: TimeDistribution | None = None
     stop: Instant | None = None
     count: int | None = None
-
-
-@dataclass(kw_only=True, slots=True, repr=False)
-class Acknowledgement(Table):
-    """MIH acknowledgement and retransmission.
-
-    Attributes:
-        timeout: Time until an unacknowledged message is retransmitted, and from the last transmission until the
-            transaction fails.
-        retransmissions: Retransmissions of an unacknowledged message. Default: the published 802.21 study. Without
-            it: 2.
-        mode: Whether an acknowledgement is a message of its own. Default: as in the published 802.21 study.
-            Without it: "separate".
-        validity: When a requester stops accepting a response. Default chosen: `acked`: an acknowledged request is
-            worth waiting for. Without it: "acked".
-    """
-
-    timeout: Duration
-    retransmissions: int | None = None
-    mode: AcknowledgementMode | None = None
-    validity: Validity | None = None
 
 
 @dataclass(kw_only=True, slots=True, repr=False)
@@ -4056,7 +4099,9 @@ SelectionPolicy = Literal["preference", "strongest", "cheapest"] | str
 #: "mobile_sctp": SCTP associations follow by ASCONF (RFC 5061); `dynamic_addresses` is implied.
 #: "migration": QUIC clients migrate (RFC 9000 section 9).
 #: "mobile_ip": All flows keep the home address: Mobile IPv4 with a co-located care-of address (RFC 5944 section 1.7).
-SelectionScheme = Literal["none", "redirect", "mobile_sctp", "migration", "mobile_ip"]
+#: "mih": IEEE 802.21's handover commands: the node asks a point of service for resources and a commitment, then
+#: redirects its UDP and TCP flows by messages to their other ends.
+SelectionScheme = Literal["none", "redirect", "mobile_sctp", "migration", "mobile_ip", "mih"]
 
 #: A transport protocol with its settings.
 Transport = UdpTransport | TcpTransport | SctpTransport | QuicTransport
@@ -4169,6 +4214,17 @@ QuicEarlyData = Literal["none", "accepted", "refused"]
 #: "tls": TLS 1.3 (RFC 9001) by rustls. Captures hold its secrets.
 QuicCrypto = Literal["null", "tls"]
 
+#: Whether an acknowledgement is a message of its own.
+#: "separate": An MIH message without payload, sent at once.
+#: "piggyback": Carried by the response to a request.
+AcknowledgementMode = Literal["separate", "piggyback"]
+
+#: When a requester stops accepting a response.
+#: "open": Never.
+#: "acked": When the transaction was given up, unless its request had been acknowledged.
+#: "strict": After the time of all transmissions of the request, acknowledged or not.
+Validity = Literal["open", "acked", "strict"]
+
 #: The source of a flow's data.
 Application = (
     BulkApplication
@@ -4200,17 +4256,6 @@ FilmName = Literal["star_wars_iv_high", "lecture_room_cam"]
 #: "link_events": The MIH indications of `events`, as links of `from` raise them. The MIH user at `to` subscribes once
 #: `from` has registered its links.
 SignallingKind = Literal["indication", "request", "link_events"]
-
-#: Whether an acknowledgement is a message of its own.
-#: "separate": An MIH message without payload, sent at once.
-#: "piggyback": Carried by the response to a request.
-AcknowledgementMode = Literal["separate", "piggyback"]
-
-#: When a requester stops accepting a response.
-#: "open": Never.
-#: "acked": When the transaction was given up, unless its request had been acknowledged.
-#: "strict": After the time of all transmissions of the request, acknowledged or not.
-Validity = Literal["open", "acked", "strict"]
 
 #: A message of an exchange.
 #: "request": MIH_Link_Get_Parameters.request.

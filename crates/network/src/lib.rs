@@ -21,6 +21,7 @@ pub mod packet;
 pub mod queue;
 pub mod recorder;
 pub mod segment_log;
+pub mod selected_handover;
 pub mod selection;
 pub mod signalling;
 pub mod socket;

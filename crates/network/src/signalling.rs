@@ -51,6 +51,8 @@ pub enum SessionUser {
     Signalling(u32),
     /// Those of a handover entry.
     MihHandover(u32),
+    /// Those of a selection, by its number in `World::selected_handovers`.
+    Selection(u32),
 }
 
 /// The transport of a session: MIH_NET_SAP's lower side.

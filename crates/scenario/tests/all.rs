@@ -39,6 +39,7 @@ mod sctp;
 mod segments;
 mod selection;
 mod selection_flows;
+mod selection_mih;
 mod selection_mobile_ip;
 mod selection_radios;
 mod semantics;

@@ -78,7 +78,7 @@ class Named:
     @property
     def mih_handovers(self) -> polars.DataFrame:
         """One row per handover by MIH users, and what became of it step by step; only where there is a
-        [[handover]].
+        [[handover]], or a [[selection]] with scheme mih.
         """
         return self._named("mih_handovers")
 

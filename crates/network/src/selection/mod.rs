@@ -59,6 +59,8 @@ pub enum Scheme {
     Migration,
     /// The home address follows by Mobile IPv4, with a co-located care-of address (RFC 5944).
     MobileIp,
+    /// UDP and TCP flows are redirected when IEEE 802.21's handover commands have been exchanged.
+    Mih,
 }
 
 impl Scheme {
@@ -70,6 +72,7 @@ impl Scheme {
             Scheme::MobileSctp => "mobile_sctp",
             Scheme::Migration => "migration",
             Scheme::MobileIp => "mobile_ip",
+            Scheme::Mih => "mih",
         }
     }
 
@@ -169,6 +172,10 @@ pub struct Selection {
     chooser: Option<Box<dyn Chooser>>,
     /// The flows that it is for: numbers of the world's.
     pub(crate) flows: Vec<u32>,
+    /// The users that hand its node over, by number in `World::selected_handovers`.
+    pub(crate) handover: Option<u32>,
+    /// When these have something to do.
+    pub(crate) handover_due: Option<Time>,
     /// Its changes, in order.
     pub switches: Vec<Switch>,
     /// How long none was selected, as far as that is over.
@@ -191,6 +198,8 @@ impl Selection {
             candidates,
             chooser: None,
             flows: Vec::new(),
+            handover: None,
+            handover_due: None,
             switches: Vec::new(),
             without: Span::ZERO,
             begun: false,
@@ -211,6 +220,16 @@ impl Selection {
         self.current.map(|current| self.candidates[current].interface)
     }
 
+    /// The number of the selected interface among its own.
+    pub(crate) fn current(&self) -> Option<usize> {
+        self.current
+    }
+
+    /// Whether each of its interfaces is up.
+    pub(crate) fn states(&self) -> Vec<bool> {
+        self.candidates.iter().map(|candidate| candidate.up.is_some()).collect()
+    }
+
     /// The selected interface, then those that are up, in the order of the scenario.
     pub fn usable(&self) -> impl Iterator<Item = Address> {
         let others = self.up().filter(|&at| Some(at) != self.current);
@@ -224,6 +243,18 @@ impl Selection {
     /// An interface without stations is there from the beginning.
     pub(crate) fn set_up(&mut self, at: usize) {
         self.candidates[at].up = Some(Time::ZERO);
+    }
+
+    /// Whether an event may change what it selects. A report of a distance does not, unless time may, or
+    /// another crate chooses.
+    #[inline]
+    pub(crate) fn heeds(&self, event: LinkEvent) -> bool {
+        match event {
+            LinkEvent::Detected { quality } | LinkEvent::ParametersReport { quality } => {
+                !quality.is_distance() || self.chooser.is_some() || self.deadline().is_some()
+            }
+            _ => true,
+        }
     }
 
     /// An interface tells of its link: whether it has come up or gone down.
@@ -414,7 +445,7 @@ impl Selection {
         }
         let held = self.current.and_then(|current| self.held_until(current));
         let dwelt = self.preferred.map(|(_, since)| since + self.config.dwell_time);
-        [held, dwelt].into_iter().flatten().min()
+        [held, dwelt, self.handover_due].into_iter().flatten().min()
     }
 
     pub(crate) fn arm(&mut self, number: u32, moment: &mut Moment<'_>) {
@@ -480,6 +511,12 @@ impl Selections {
     /// The number of the selection of a node.
     pub(crate) fn number_of(&self, node: NodeId) -> Option<u32> {
         self.of_node.get(&node).copied()
+    }
+
+    /// The selection of a node, and its number.
+    pub fn of_node(&self, node: NodeId) -> Option<(u32, &Selection)> {
+        let number = self.number_of(node)?;
+        Some((number, &self.all[number as usize]))
     }
 
     /// The selection of a node.

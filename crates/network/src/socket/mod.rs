@@ -79,6 +79,15 @@ pub enum User {
         /// The candidate's number in it.
         candidate: u32,
     },
+    /// A redirection of a selection.
+    SelectedRedirection {
+        /// The selection's number in `World::selected_handovers`.
+        selection: u32,
+        /// The correspondent's number in it.
+        correspondent: u32,
+        /// The interface's number in it.
+        interface: u32,
+    },
 }
 
 impl User {
@@ -88,7 +97,10 @@ impl User {
             User::FlowSource(flow) | User::FlowSink(flow) | User::FlowBothWays { sends: flow, .. } => {
                 Some(flow)
             }
-            User::Program(_) | User::Mih { .. } | User::Redirection { .. } => None,
+            User::Program(_)
+            | User::Mih { .. }
+            | User::Redirection { .. }
+            | User::SelectedRedirection { .. } => None,
         }
     }
 
@@ -97,7 +109,11 @@ impl User {
     pub(crate) fn receives(self) -> Option<u32> {
         match self {
             User::FlowSink(flow) | User::FlowBothWays { receives: flow, .. } => Some(flow),
-            User::FlowSource(_) | User::Program(_) | User::Mih { .. } | User::Redirection { .. } => None,
+            User::FlowSource(_)
+            | User::Program(_)
+            | User::Mih { .. }
+            | User::Redirection { .. }
+            | User::SelectedRedirection { .. } => None,
         }
     }
 }

@@ -114,6 +114,21 @@ impl World {
         LinkTupleId { link: self.mih_link(interface), point_of_attachment: point.map(link_address) }
     }
 
+    /// The same for any interface that has another end: a wire's is its point of attachment.
+    pub fn mih_network(&self, interface: Address) -> LinkTupleId {
+        let mut link = self.mih_link_tuple(interface);
+        let topology = &self.network.topology;
+        let (own, owner) = (topology.interface(interface), topology.owner(interface));
+        let is_other_end = |&&number: &&u32| {
+            let other = topology.interface(Address(number));
+            other.name == own.name && other.neighbour == owner
+        };
+        let other_end = topology.node(own.neighbour).interfaces.iter().find(is_other_end);
+        link.point_of_attachment =
+            link.point_of_attachment.or_else(|| other_end.map(|&number| link_address(Address(number))));
+        link
+    }
+
     /// What messages call the link of an interface.
     pub(super) fn mih_link(&self, interface: Address) -> MihLinkId {
         let (link, _) = self.network.topology.attachment(interface);

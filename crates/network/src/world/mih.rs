@@ -79,6 +79,9 @@ impl World {
             (SessionUser::MihHandover(handover), event) => {
                 self.on_handover_event(moment.now, number, handover, &event);
             }
+            (SessionUser::Selection(selection), event) => {
+                self.on_selected_event(moment.now, number, selection, &event);
+            }
         }
     }
 

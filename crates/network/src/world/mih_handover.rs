@@ -20,7 +20,7 @@ use roamsim_protocols::{Address, Context};
 use std::collections::{BTreeSet, VecDeque};
 
 /// An MIHF that is about to be called, which is then to be served.
-fn called<'a>(
+pub(super) fn called<'a>(
     nodes: &'a mut [MihNode],
     work: &mut VecDeque<Work>,
     mihf: u32,

@@ -15,6 +15,7 @@ mod named;
 mod outside;
 mod path_changes;
 mod reconfiguration;
+mod selected_handover;
 mod selection;
 mod series;
 mod signals;
@@ -38,6 +39,7 @@ use crate::handover::mobile_ip::{Driving, MobileIp};
 use crate::mih_handover::MihHandover;
 use crate::network::{Coming, Landing, Network, Woken};
 use crate::packet::{Message, Packet, Pdu, RedirectionMessage};
+use crate::selected_handover::SelectedHandover;
 use crate::selection::Selections;
 use crate::signalling::{MihNode, Signalling};
 use crate::socket::endpoint::LogFile;
@@ -68,6 +70,7 @@ pub(crate) enum Work {
     Reader(u32),
     Mihf(u32),
     MihHandover(u32),
+    SelectedHandover(u32),
     /// A correspondent acknowledges a redirection through this socket of its.
     AcknowledgeRedirection(SocketId, u32),
 }
@@ -92,6 +95,8 @@ pub struct World {
     pub signalling: Vec<Signalling>,
     /// Handover entries.
     pub mih_handovers: Vec<MihHandover>,
+    /// The users of selections by MIH.
+    pub selected_handovers: Vec<SelectedHandover>,
     /// How links change at link events of others.
     pub path_changes: Vec<PathChange>,
     /// By cell, what it has left for mobile nodes that are handed over to it.
@@ -168,6 +173,7 @@ impl World {
             mih_nodes: Vec::new(),
             signalling: Vec::new(),
             mih_handovers: Vec::new(),
+            selected_handovers: Vec::new(),
             path_changes: Vec::new(),
             resources: Vec::new(),
             handovers: Handovers::default(),
@@ -230,6 +236,7 @@ impl World {
                 }
                 Work::Mihf(number) => self.serve_mihf(moment, number),
                 Work::MihHandover(number) => self.serve_mih_handover(moment, number),
+                Work::SelectedHandover(number) => self.serve_selected_handover(moment, number),
                 Work::AcknowledgeRedirection(socket, sequence) => {
                     let message = RedirectionMessage::Acknowledgement { sequence };
                     let message = Message::Redirection(message);
@@ -432,6 +439,10 @@ impl World {
             (User::Redirection { handover, correspondent, candidate }, Message::Redirection(message)) => {
                 self.deliver_redirection(handover, (correspondent, candidate), message);
             }
+            (
+                User::SelectedRedirection { selection, correspondent, interface },
+                Message::Redirection(message),
+            ) => self.deliver_selected_redirection(selection, (correspondent, interface), message),
             (User::Program(flow), message) => self.reach_program(now, flow, &message),
             (user, Message::Http(http)) => self.deliver(now, user, Message::Application(http.message)),
             (user, Message::NoHttp) => self.meet_no_http(now, user),

@@ -12,8 +12,14 @@ impl World {
         match self.user(packet.socket) {
             User::FlowSource(flow) | User::FlowSink(flow) | User::Program(flow) => Some(flow),
             User::FlowBothWays { sends, receives } => Some(if packet.data { receives } else { sends }),
-            User::Mih { .. } | User::Redirection { .. } => None,
+            User::Mih { .. } | User::Redirection { .. } | User::SelectedRedirection { .. } => None,
         }
+    }
+
+    /// The name of the selection whose node these users hand over.
+    fn selection_name(&self, number: u32) -> &str {
+        let selection = self.selected_handovers[number as usize].selection;
+        &self.selections.all[selection as usize].config.name
     }
 
     /// How tables name what a row is about.
@@ -35,7 +41,11 @@ impl World {
                             SessionUser::MihHandover(entry) => {
                                 ("handover", self.mih_handovers[entry as usize].config.name.as_str())
                             }
+                            SessionUser::Selection(number) => ("selection", self.selection_name(number)),
                         }
+                    }
+                    User::SelectedRedirection { selection, .. } => {
+                        ("selection", self.selection_name(selection))
                     }
                     User::Redirection { handover, .. } => {
                         ("handover", self.mih_handovers[handover as usize].config.name.as_str())

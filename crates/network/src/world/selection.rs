@@ -9,6 +9,7 @@
 //!   of the redirection of MIH users (`handover/redirection.rs`), without its messages.
 //! - [`Scheme::MobileSctp`] passes the usable addresses to associations (`reconfiguration.rs`).
 //! - [`Scheme::Migration`] passes them to clients of QUIC (`addresses.rs`).
+//! - [`Scheme::Mih`] tells the node's MIH user of each switch (`selected_handover.rs`).
 //! - [`Scheme::MobileIp`] moves none: the home agent sends packets to the selected interface in a tunnel
 //!   (`handover/mobile_ip/co_located.rs`).
 
@@ -53,6 +54,9 @@ impl World {
         for place in 0..self.selections.at(interface).len() {
             let (number, at) = self.selections.at(interface)[place];
             let selection = &mut self.selections.all[number as usize];
+            if !selection.heeds(event) {
+                continue;
+            }
             let comes_or_goes = selection.on_link_event(moment.now, at, event);
             let switches = selection.decide(moment.now);
             self.follow_selection(moment, number, (comes_or_goes, switches));
@@ -63,8 +67,13 @@ impl World {
     pub(super) fn handle_selection(&mut self, moment: &mut Moment<'_>, number: u32) -> bool {
         let now = moment.now;
         let selection = &mut self.selections.all[number as usize];
-        let due = selection.fires(now);
+        let (due, handover) = (selection.fires(now), selection.handover);
         let switches = due && selection.begin(now);
+        if due && let Some(handover) = handover {
+            // Known again once its users are served.
+            self.selections.all[number as usize].handover_due = None;
+            self.handle_selected_handover(moment, handover);
+        }
         self.follow_selection(moment, number, (due, switches));
         self.announce_addresses();
         due
@@ -93,6 +102,11 @@ impl World {
                 self.network.topology.set_primary(interface);
             }
             self.move_flows(number, interface, is_first);
+        }
+        if let Some(handover) = self.selections.all[number as usize].handover
+            && (comes_or_goes || switches)
+        {
+            self.tell_selecting_node(moment.now, handover);
         }
         if scheme.tells_transports()
             && (comes_or_goes || switches)

@@ -148,7 +148,7 @@ impl Series {
                 User::FlowSink(flow) | User::FlowBothWays { receives: flow, .. } => flow,
                 // An answer, or what is for a program.
                 User::FlowSource(flow) | User::Program(flow) => flow,
-                User::Mih { .. } | User::Redirection { .. } => continue,
+                User::Mih { .. } | User::Redirection { .. } | User::SelectedRedirection { .. } => continue,
             };
             match self.flows.get_mut(flow as usize) {
                 Some(own) => own.lost_packets += 1,

@@ -708,7 +708,7 @@ impl World {
                 self.mih_nodes[mihf as usize].mihf.tp_data_confirm(SessionId(session), false);
             }
             // It goes over UDP, which is never gone.
-            User::Redirection { .. } => {}
+            User::Redirection { .. } | User::SelectedRedirection { .. } => {}
         }
     }
 

@@ -56,6 +56,7 @@ impl World {
         self.network.start(moment);
         self.mobile_ip().start(moment);
         self.begin_selections(moment);
+        self.open_selected_sessions();
         for (number, flow) in self.flows.iter_mut().enumerate() {
             flow.source_alarm.arm(flow.source.poll_timeout(), Event::Source(number as u32), moment);
             if let Some(reader) = &flow.reader {

@@ -141,6 +141,7 @@ pub(crate) fn world(
         keep_on(watch)?;
         builder.mih_handover(&mut world, handover);
     }
+    builder.selected_handovers(&mut world, &scenario.selections, &places);
     // At last, because without a way out a station would have no address.
     for station in &world.handovers.stations {
         if station.scheme == Scheme::Bridged {

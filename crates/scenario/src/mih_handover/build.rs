@@ -257,23 +257,36 @@ fn correspondents(
             world.set_peer_address(sockets[1], first);
         }
     }
-    // Its messages are empty, and never fragmented.
-    let timeout = Udp::default().reassembly_timeout;
     for (at, correspondent) in (0..).zip(&mut found) {
         let targets = candidates.iter().map(|candidate| candidate.interface).chain([first]);
-        for (candidate, interface) in (0..).zip(targets) {
-            let end = |node, address| SocketEnd {
-                node,
-                port: REDIRECTION_PORT,
-                user: User::Redirection { handover: number, correspondent: at, candidate },
-                traffic_class: TrafficClass::default(),
-                address,
-            };
-            let ends = (end(mobile_node, Some(interface)), end(correspondent.node, None));
-            let association =
-                world.add_udp(ends.0, ends.1, timeout).expect("validation refuses flows without a route");
-            correspondent.sockets.push([association.source, association.sink]);
-        }
+        let user = |candidate| User::Redirection { handover: number, correspondent: at, candidate };
+        correspondent.sockets = redirection_sockets(world, user, [mobile_node, correspondent.node], targets);
     }
     found
+}
+
+/// The sockets by which a mobile node redirects its flows with a correspondent to each of these interfaces:
+/// its own and the correspondent's.
+pub(crate) fn redirection_sockets(
+    world: &mut World,
+    user: impl Fn(u32) -> User,
+    [mobile_node, correspondent]: [NodeId; 2],
+    targets: impl Iterator<Item = Address>,
+) -> Vec<[SocketId; 2]> {
+    // Its messages are empty, and never fragmented.
+    let timeout = Udp::default().reassembly_timeout;
+    let sockets = |(target, interface)| {
+        let end = |node, address| SocketEnd {
+            node,
+            port: REDIRECTION_PORT,
+            user: user(target),
+            traffic_class: TrafficClass::default(),
+            address,
+        };
+        let ends = (end(mobile_node, Some(interface)), end(correspondent, None));
+        let association =
+            world.add_udp(ends.0, ends.1, timeout).expect("validation refuses flows without a route");
+        [association.source, association.sink]
+    };
+    (0..).zip(targets).map(sockets).collect()
 }

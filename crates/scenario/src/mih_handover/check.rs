@@ -303,7 +303,7 @@ fn check_points_of_service(
     }
     for (key, transport, sessions) in groups {
         check_sessions(&join(at, [key]), transport, &sessions, network, topology, report);
-        check_messages(at, entry, transport, &sessions, network, report);
+        check_messages(at, (entry.message_bytes, transport), &sessions, network, report);
     }
 }
 
@@ -315,13 +315,13 @@ fn base_station<'a>(network: &Network<'a>, access: &str, node: &str) -> Option<&
 }
 
 /// A session of a handover.
-struct Session<'a> {
-    names: [&'a str; 2],
-    ends: (usize, usize),
+pub(crate) struct Session<'a> {
+    pub names: [&'a str; 2],
+    pub ends: (usize, usize),
 }
 
 /// The transport at `at` carries these sessions; what is wrong is told of the first for which it is.
-fn check_sessions(
+pub(crate) fn check_sessions(
     at: &[Step],
     transport: &Transport,
     sessions: &[Session<'_>],
@@ -350,15 +350,14 @@ fn check_sessions(
 
 /// The messages of these sessions have room for the names of both ends, and over UDP for themselves in a
 /// datagram; what is wrong is told of the first for which it is.
-fn check_messages(
+pub(crate) fn check_messages(
     at: &[Step],
-    entry: &MihHandover,
-    transport: &Transport,
+    (message_bytes, transport): (Option<u64>, &Transport),
     sessions: &[Session<'_>],
     network: &Network<'_>,
     report: &mut Report<'_>,
 ) {
-    let Some(bytes) = entry.message_bytes else { return };
+    let Some(bytes) = message_bytes else { return };
     let steps = join(at, ["message_size"]);
     let before = report.count();
     for Session { names, .. } in sessions {

@@ -6,7 +6,9 @@ use crate::table::{Table, float, integer, text};
 use roamsim_engine::Time;
 use roamsim_network::World;
 use roamsim_network::mih_handover::{Account, MihHandover, MihHandoverConfig, Notice};
+use roamsim_network::selected_handover::FromNetwork;
 use roamsim_network::signalling::SessionUser;
+use roamsim_network::topology::NodeId;
 use roamsim_protocols::mih::handover::{Cause, GivenUp, Initiation, Trigger};
 use roamsim_protocols::mih::{Rejection, SessionId, Stats};
 
@@ -41,6 +43,7 @@ fn begun_by(account: &Account) -> &'static str {
         Trigger::Detected(_) => "link_detected",
         Trigger::Crossed => "link_parameters_report",
         Trigger::Down => "link_down",
+        Trigger::Selected => "selection",
     }
 }
 
@@ -53,60 +56,99 @@ fn notice(entry: &MihHandover, account: &Account) -> &'static str {
     }
 }
 
-pub(crate) fn table(world: &World) -> Table {
-    let entries = world.mih_handovers.iter();
-    let rows: Vec<(&MihHandover, usize)> =
-        entries.flat_map(|entry| (0..entry.accounts.len()).map(move |number| (entry, number))).collect();
-    let numbered = || rows.iter().copied();
-    let rows = || numbered().map(|(entry, number)| (entry, &entry.accounts[number]));
+/// A handover, and what its entry or selection says of it.
+struct Row<'a> {
+    name: &'a str,
+    node: NodeId,
+    initiation: Initiation,
+    from: String,
+    to: String,
+    /// Where the event was that it began with.
+    begun_in: String,
+    notice: &'static str,
+    account: &'a Account,
+}
+
+fn of_entries(world: &World) -> Vec<Row<'_>> {
     let cell = |entry: &MihHandover, place: usize| {
         let member = world.handovers.stations[entry.parties.station as usize].cells[place];
         world.handovers.cells[member.cell as usize].name.clone()
     };
     // Whoever prepares a handover does so in the first network.
-    let begun_in = |(entry, number): (&MihHandover, usize)| match entry.accounts[number].begun_by {
+    let begun_in = |entry: &MihHandover, number: usize| match entry.accounts[number].begun_by {
         Trigger::Detected(candidate) => cell(entry, entry.target(candidate).0),
         Trigger::GoingDown | Trigger::Crossed => cell(entry, entry.parties.serving_place),
-        Trigger::Down => cell(entry, entry.left(number)),
+        Trigger::Down | Trigger::Selected => cell(entry, entry.left(number)),
     };
+    let mut rows = Vec::new();
+    for entry in &world.mih_handovers {
+        rows.extend(entry.accounts.iter().enumerate().map(|(number, account)| Row {
+            name: &entry.config.name,
+            node: world.handovers.stations[entry.parties.station as usize].node,
+            initiation: entry.config.initiation,
+            from: cell(entry, entry.left(number)),
+            to: account.to.map(|to| cell(entry, entry.target(to).0)).unwrap_or_default(),
+            begun_in: begun_in(entry, number),
+            notice: notice(entry, account),
+            account,
+        }));
+    }
+    rows
+}
+
+fn of_selections(world: &World) -> Vec<Row<'_>> {
+    let mut rows = Vec::new();
+    for handover in &world.selected_handovers {
+        let config = &world.selections.all[handover.selection as usize].config;
+        let network = |place: Option<usize>| {
+            let interface = place.map(|place| world.network.topology.interface(handover.interfaces[place]));
+            interface.map_or(String::new(), |interface| interface.name.to_string())
+        };
+        rows.extend(handover.accounts.iter().map(|FromNetwork { from, account }| Row {
+            name: &config.name,
+            node: config.node,
+            initiation: Initiation::Mobile,
+            from: network(*from),
+            to: network(account.to),
+            begun_in: network(*from),
+            notice: "local",
+            account,
+        }));
+    }
+    rows
+}
+
+pub(crate) fn table(world: &World) -> Table {
+    let mut all = of_entries(world);
+    all.extend(of_selections(world));
+    let rows = || all.iter();
     let time = |name, of: fn(&Account) -> Option<Time>| {
-        float(name, "s", rows().map(|(_, account)| of(account).map_or(f64::NAN, Time::as_secs_f64)))
+        float(name, "s", rows().map(|row| of(row.account).map_or(f64::NAN, Time::as_secs_f64)))
     };
     let span = |name, from: fn(&Account) -> Option<Time>, to: fn(&Account) -> Option<Time>| {
         let between = |account: &Account| Some(to(account)?.as_secs_f64() - from(account)?.as_secs_f64());
-        float(name, "s", rows().map(move |(_, account)| between(account).unwrap_or(f64::NAN)))
+        float(name, "s", rows().map(move |row| between(row.account).unwrap_or(f64::NAN)))
     };
     Table {
         name: "mih_handovers",
         columns: vec![
-            text("name", rows().map(|(entry, _)| entry.config.name.clone())),
-            text(
-                "node",
-                rows().map(|(entry, _)| {
-                    let node = world.handovers.stations[entry.parties.station as usize].node;
-                    world.network.topology.node(node).name.clone()
-                }),
-            ),
+            text("name", rows().map(|row| row.name.to_owned())),
+            text("node", rows().map(|row| world.network.topology.node(row.node).name.clone())),
             text(
                 "initiated_by",
-                rows().map(|(entry, _)| match entry.config.initiation {
+                rows().map(|row| match row.initiation {
                     Initiation::Mobile => "mobile_node".to_owned(),
                     Initiation::Network => "network".to_owned(),
                     Initiation::Both => "both".to_owned(),
                 }),
             ),
-            text("from_cell", numbered().map(|(entry, number)| cell(entry, entry.left(number)))),
-            text(
-                "to_cell",
-                rows().map(|(entry, account)| {
-                    account.to.map(|to| cell(entry, entry.target(to).0)).unwrap_or_default()
-                }),
-            ),
-            text("begun_by", rows().map(|(_, account)| begun_by(account))),
-            text("begun_in", numbered().map(begun_in)),
-            text("notice", rows().map(|(entry, account)| notice(entry, account))),
-            text("outcome", rows().map(|(_, account)| outcome(account).to_owned())),
-            text("given_up_by", rows().map(|(_, account)| given_up_by(account).to_owned())),
+            text("from_cell", rows().map(|row| row.from.clone())),
+            text("to_cell", rows().map(|row| row.to.clone())),
+            text("begun_by", rows().map(|row| begun_by(row.account))),
+            text("begun_in", rows().map(|row| row.begun_in.clone())),
+            text("notice", rows().map(|row| row.notice)),
+            text("outcome", rows().map(|row| outcome(row.account).to_owned())),
+            text("given_up_by", rows().map(|row| given_up_by(row.account).to_owned())),
             time("going_down_s", |account| account.going_down),
             time("started_s", |account| account.started),
             time("scan_begun_s", |account| account.scan_begun),
@@ -130,10 +172,11 @@ pub(crate) fn table(world: &World) -> Table {
     }
 }
 
-/// A user of an entry: the number of its MIHF, what it is, and what it could do nothing with.
+/// A user of an entry or a selection: whose sessions it has, the number of its MIHF, what it is, and what it
+/// could do nothing with.
 struct User<'a> {
-    number: u32,
-    entry: &'a MihHandover,
+    name: &'a str,
+    sessions: SessionUser,
     mihf: u32,
     role: &'static str,
     unexpected: u64,
@@ -143,9 +186,7 @@ impl User<'_> {
     /// A count of its MIHF, over the sessions of its entry.
     fn count(&self, world: &World, of: impl Fn(&Stats) -> u64) -> u64 {
         let node = &world.mih_nodes[self.mihf as usize];
-        let own = (0..)
-            .zip(&node.sessions)
-            .filter(|(_, session)| session.user == SessionUser::MihHandover(self.number));
+        let own = (0..).zip(&node.sessions).filter(|(_, session)| session.user == self.sessions);
         own.map(|(session, _)| of(node.mihf.stats(SessionId(session)))).sum()
     }
 }
@@ -153,12 +194,23 @@ impl User<'_> {
 pub(crate) fn users(world: &World) -> Table {
     let mut users = Vec::new();
     for (number, entry) in (0..).zip(&world.mih_handovers) {
-        let parties = &entry.parties;
-        let mut user = |mihf, role, unexpected| users.push(User { number, entry, mihf, role, unexpected });
+        let (parties, name) = (&entry.parties, entry.config.name.as_str());
+        let sessions = SessionUser::MihHandover(number);
+        let mut user = |mihf, role, unexpected| users.push(User { name, sessions, mihf, role, unexpected });
         user(parties.mobile_node.mihf, "mobile node", parties.mobile_node.user.unexpected());
         user(parties.serving.mihf, "serving PoS", parties.serving.user.unexpected());
         for candidate in &parties.candidates {
             user(candidate.pos.mihf, "candidate PoS", candidate.pos.user.unexpected());
+        }
+    }
+    for (number, handover) in (0..).zip(&world.selected_handovers) {
+        let name = world.selections.all[handover.selection as usize].config.name.as_str();
+        let sessions = SessionUser::Selection(number);
+        let mut user = |mihf, role, unexpected| users.push(User { name, sessions, mihf, role, unexpected });
+        let mobile_node = &handover.mobile_node;
+        user(mobile_node.mihf, "mobile node", mobile_node.user.unexpected());
+        for point in &handover.points_of_service {
+            user(point.mihf, "PoS", point.user.unexpected());
         }
     }
     let users = || users.iter();
@@ -171,7 +223,7 @@ pub(crate) fn users(world: &World) -> Table {
     Table {
         name: "mih_users",
         columns: vec![
-            text("name", users().map(|user| user.entry.config.name.clone())),
+            text("name", users().map(|user| user.name)),
             text("node", users().map(node)),
             text("role", users().map(|user| user.role.to_owned())),
             count("information_messages", "messages", Stats::information_messages),

@@ -53,7 +53,7 @@ pub(crate) fn tables(scenario: &Scenario, world: &World, end: Time) -> Vec<Table
     if !world.handovers.cells.is_empty() {
         tables.extend(handover::results::tables(world));
     }
-    if !world.mih_handovers.is_empty() {
+    if !world.mih_handovers.is_empty() || !world.selected_handovers.is_empty() {
         tables.push(mih_handover::results::table(world));
         tables.push(mih_handover::results::users(world));
     }

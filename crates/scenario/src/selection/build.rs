@@ -24,14 +24,14 @@ use crate::names::{ByName, NameSet};
 
 /// An access of a node that selects.
 #[derive(Clone, Copy)]
-pub(super) struct Own<'a> {
+pub(crate) struct Own<'a> {
     pub entry: Entry<'a>,
     /// The node's part in it.
     pub role: Role,
 }
 
 /// The accesses of all nodes that select, found at once.
-pub(super) struct Interfaces<'a> {
+pub(crate) struct Interfaces<'a> {
     by_node: ByName<'a, Vec<Own<'a>>>,
     names: NameSet<'a>,
 }
@@ -231,6 +231,7 @@ impl Builder<'_> {
             power: _,
             scheme,
             home: _,
+            mih: _,
             dwell_time,
             hold_time,
             leave_when_going_down,
@@ -255,6 +256,7 @@ impl Builder<'_> {
                 SchemeModel::MobileSctp => Scheme::MobileSctp,
                 SchemeModel::Migration => Scheme::Migration,
                 SchemeModel::MobileIp => Scheme::MobileIp,
+                SchemeModel::Mih => Scheme::Mih,
             },
             hysteresis_db: *hysteresis_db,
             threshold_dbm: *threshold_dbm,

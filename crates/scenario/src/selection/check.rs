@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use roamsim_engine::Span;
 
 use super::build::{Interfaces, Own};
+use super::mih;
 use super::model::{Policy, Scheme, Selection};
 use crate::access::{Network, Pair, Role};
 use crate::digested;
@@ -17,6 +18,7 @@ use crate::node::model::Node;
 use crate::report::{At, Key, Report, Step, join};
 use crate::signalling::model::Signalling;
 use crate::suggest::{alternatives, nearest};
+use crate::topology::Topology;
 use crate::transport::Transport;
 
 /// What checks of selections look at beside the network.
@@ -28,7 +30,12 @@ pub(crate) struct All<'a> {
     pub handovers: &'a [MihHandover],
 }
 
-pub(crate) fn check(all: &All<'_>, network: &Network<'_>, names: &Names<'_>, report: &mut Report<'_>) {
+pub(crate) fn check(
+    all: &All<'_>,
+    network: &Network<'_>,
+    (names, topology): (&Names<'_>, &Topology),
+    report: &mut Report<'_>,
+) {
     check_ends_of_policies(all, report);
     let interfaces = Interfaces::new(all.selections, network);
     let mut managed: BTreeMap<&str, usize> = BTreeMap::new();
@@ -50,9 +57,14 @@ pub(crate) fn check(all: &All<'_>, network: &Network<'_>, names: &Names<'_>, rep
         }
         check_prices(&at, entry, &interfaces, report);
         check_power(&at, entry, &interfaces, report);
+        let points: Vec<_> = entry.mih.points_of_service.iter().map(|one| one.access.as_str()).collect();
+        let steps = join(&at, ["mih", "points_of_service"]);
+        check_accesses(&steps, (entry, "point of service"), &points, &interfaces, report);
         check_signals(&at, entry, &interfaces, report);
         check_class(&at, entry, report);
         check_mobile_ip(&at, entry, (&interfaces, network), report);
+        let beside = mih::check::Beside { selections: all.selections, flows: all.flows, names, topology };
+        mih::check::check(&at, entry, (&interfaces, network), &beside, report);
         if report.count() == 0 {
             warn_of_never_selected(&at, entry, (&interfaces, all.flows), report);
             warn_of_flows_that_stay(&at, entry, all.flows, report);
@@ -106,9 +118,14 @@ fn check_policy(
     let steps = [Key("flow"), At(j), Key("policy")];
     let candidates = interfaces.candidates(entry);
     let all = || candidates.iter().map(|(own, _)| own.entry.access.name());
-    if entry.scheme == Scheme::MobileIp {
-        let message =
-            "with Mobile IP a flow keeps the home address, which is reached by one interface at a time";
+    let one_at_a_time = match entry.scheme {
+        Scheme::MobileIp => {
+            Some("with Mobile IP a flow keeps the home address, which is reached by one interface at a time")
+        }
+        Scheme::Mih => Some("IEEE 802.21 hands a node over with all of its flows"),
+        Scheme::None | Scheme::Redirect | Scheme::MobileSctp | Scheme::Migration => None,
+    };
+    if let Some(message) = one_at_a_time {
         report.add(&steps, message, "leave `policy` out, or choose another `scheme` in the [[selection]]");
     }
     if flow.policy().is_empty() {
@@ -462,18 +479,20 @@ fn why_it_stays(entry: &Selection, flow: &Flow) -> Option<(&'static str, Option<
     };
     let why = match entry.scheme {
         Scheme::None | Scheme::MobileIp => return None,
+        Scheme::Mih if of_transport == Some(Scheme::Redirect) => return None,
         scheme if of_transport == Some(scheme) => return None,
         Scheme::Migration if of_transport.is_none() => {
             "only a QUIC client migrates (RFC 9000 section 9), without `migration = false`"
         }
         Scheme::Migration => "migration moves QUIC clients alone",
         Scheme::Redirect => "redirection moves UDP and TCP alone",
+        Scheme::Mih => "MIH users redirect UDP and TCP alone",
         Scheme::MobileSctp => "mobile SCTP moves SCTP associations alone",
     };
     let moves = of_transport.map(|scheme| match scheme {
         Scheme::MobileSctp => "mobile_sctp",
         Scheme::Migration => "migration",
-        Scheme::None | Scheme::Redirect | Scheme::MobileIp => "redirect",
+        Scheme::None | Scheme::Redirect | Scheme::MobileIp | Scheme::Mih => "redirect",
     });
     Some((why, moves))
 }

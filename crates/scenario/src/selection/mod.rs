@@ -2,5 +2,6 @@
 
 pub(crate) mod build;
 pub(crate) mod check;
+pub(crate) mod mih;
 pub mod model;
 pub(crate) mod results;

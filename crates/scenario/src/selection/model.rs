@@ -7,6 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
 
+use super::mih::model::Mih;
 use crate::digested;
 use crate::units;
 
@@ -38,6 +39,9 @@ pub struct Selection {
     /// home agent. Left out: the first interface that the node prefers.
     #[serde(default)]
     pub home: Option<String>,
+    /// The messages of `scheme = "mih"`. Left out: the defaults of its keys.
+    #[serde(default)]
+    pub mih: Mih,
     /// How long another interface must stay preferred before it is selected. One that goes down is left at
     /// once. Default chosen: no time, so that ping-pong shows.
     #[serde(default, with = "units::duration")]
@@ -195,6 +199,9 @@ pub enum Scheme {
     Migration,
     /// All flows keep the home address: Mobile IPv4 with a co-located care-of address (RFC 5944 section 1.7).
     MobileIp,
+    /// IEEE 802.21's handover commands: the node asks a point of service for resources and a commitment, then
+    /// redirects its UDP and TCP flows by messages to their other ends.
+    Mih,
 }
 
 fn default_hysteresis_db() -> f64 {

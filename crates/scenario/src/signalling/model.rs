@@ -226,6 +226,18 @@ pub struct Acknowledgement {
     pub validity: Validity,
 }
 
+impl Acknowledgement {
+    /// With this timeout, and the defaults of the other keys.
+    pub(crate) fn of(timeout: Span) -> Acknowledgement {
+        Acknowledgement {
+            timeout,
+            retransmissions: default_retransmissions(),
+            mode: AcknowledgementMode::default(),
+            validity: Validity::default(),
+        }
+    }
+}
+
 fn default_retransmissions() -> u32 {
     2
 }

@@ -64,7 +64,7 @@ pub(crate) fn validate(scenario: &Scenario, root: Node<'_>, problems: &mut Probl
         mobile_ip: &scenario.mobile_ip,
         handovers: &scenario.mih_handovers,
     };
-    selection::check::check(&beside, &network, &names, &mut report);
+    selection::check::check(&beside, &network, (&names, &topology), &mut report);
     // What follows makes tables of its own.
     drop((names, trajectories, topology, schemes, all));
     unused::check(scenario, &attached, &mut report);

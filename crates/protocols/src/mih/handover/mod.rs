@@ -18,17 +18,24 @@
 //! [`policy`] has the choices that the standard leaves to users. When the new network's link is down, the
 //! mobile node returns to the old one, and its next handover begins there.
 //!
+//! A mobile node whose own policy selects a network has another user ([`SelectingNode`]), and users on both
+//! sides of each handover at every PoS ([`PointOfService`]).
+//!
 //! Not modelled: MIIS (candidates are known), quality of service (a candidate has room for a node or not),
 //! more than one handover of a mobile node at a time, a handover from one candidate to another.
 
 mod candidate;
 mod messages;
 mod mobile_node;
+mod point_of_service;
 pub mod policy;
+mod selecting;
 mod serving;
 
 pub use candidate::{CandidatePos, CandidatePosConfig, Resources};
 pub use mobile_node::{MobileNode, MobileNodeConfig};
+pub use point_of_service::{PointOfService, PointOfServiceConfig};
+pub use selecting::{SelectingNode, SelectingNodeConfig};
 pub use serving::{ServingPos, ServingPosConfig};
 
 use super::session_id::SessionId;
@@ -154,6 +161,8 @@ pub enum Trigger {
     Crossed,
     /// Link_Down of the network that it uses: nothing was prepared.
     Down,
+    /// The node's policy has selected another network.
+    Selected,
 }
 
 /// What a handover came to.
