@@ -2,7 +2,7 @@
 
     python docs/figures/layers.py [WALK]...
 
-With walks, their rows alone go to the terminal.
+With walks, their rows alone go to the terminal. `calls` are the rows of the call.
 
 Every walk runs under each pair of a transport and a scheme of its selection, with equal random draws.
 """
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 import sys
-import tomllib
 import warnings
 from bisect import bisect
 from itertools import pairwise
@@ -45,18 +44,34 @@ WALKS: dict[str, tuple[Path, dict[str, object], str]] = {
 }
 TCP: dict[str, object] = {"protocol": "tcp", "variant": "cubic"}
 SCTP: dict[str, object] = {"protocol": "sctp"}
+#: RFC 7829: one timeout makes a path potentially failed.
+POTENTIALLY_FAILED: dict[str, object] = {**SCTP, "potentially_failed_max_retrans": 0}
 QUIC: dict[str, object] = {"protocol": "quic", "congestion_control": "cubic", "client": "to"}
+#: As "TCP, 802.21 commands", but the policy leaves a link that is going down.
+ANNOUNCED = "TCP, 802.21, announced"
 #: What moves the download, its transport, and the scheme.
 MOVERS: dict[str, tuple[dict[str, object], str]] = {
     "TCP, nothing": (TCP, "none"),
     "TCP, redirection": (TCP, "redirect"),
     "TCP, Mobile IPv4": (TCP, "mobile_ip"),
     "TCP, 802.21 commands": (TCP, "mih"),
+    ANNOUNCED: (TCP, "mih"),
     "SCTP, its own failover": (SCTP, "none"),
+    "SCTP, potentially failed": (POTENTIALLY_FAILED, "none"),
     "SCTP, mobile SCTP": (SCTP, "mobile_sctp"),
     "QUIC, nothing": (QUIC, "none"),
     "QUIC, migration": (QUIC, "migration"),
 }
+#: What carries the call: its transport, and the scheme.
+CALLS: dict[str, tuple[dict[str, object], str]] = {
+    "UDP, redirection": ({"protocol": "udp"}, "redirect"),
+    "SCTP, mobile SCTP": (SCTP, "mobile_sctp"),
+    "SCTP, given up after 100 ms": ({**SCTP, "max_lifetime": "100ms"}, "mobile_sctp"),
+    "SCTP, one retransmission": ({**SCTP, "max_retransmissions": 1}, "mobile_sctp"),
+}
+FQ_CODEL: dict[str, object] = {f"{link}.queue.discipline": "fq_codel" for link in ("link.lte", "wifi.*")}
+#: 60 s of 172 octets each 20 ms.
+WRITTEN_BYTES = 3000 * 172
 #: The download begins after one second; its first two are its start.
 FROM_S, END_S = 3.0, 60.0
 
@@ -64,25 +79,6 @@ FROM_S, END_S = 3.0, 60.0
 #: Full rate is this share of the mean rate from 5 s to 10 s behind the interruption, over one second. Chosen: a rate
 #: varies by some percent from second to second.
 FULL = 0.9
-
-
-def by_commands(tree: dict[str, list[dict[str, object]]]) -> dict[str, list[dict[str, object]]]:
-    """The walk of 802.16 under MIH users in place of a selection."""
-    nodes = [node | {"multihomed": True} if node["name"] == "phone" else node for node in tree["node"]]
-    handover = {
-        "name": "walk",
-        "mobile_node": "phone",
-        "initiated_by": "mobile_node",
-        "from": {"access": "small", "pos": "pos0"},
-        "to": [{"access": "large", "pos": "pos1"}],
-        "transport": {"protocol": "udp"},
-        # Chosen, as in the example of MIH handovers.
-        "scan_time": "600ms",
-    }
-    return {key: entries for key, entries in tree.items() if key != "selection"} | {
-        "node": nodes,
-        "handover": [handover],
-    }
 
 
 def interruption(times: list[float]) -> tuple[float, float]:
@@ -112,12 +108,9 @@ def measured(walk: str, mover: str) -> dict[str, list[float]]:
     """What each replication of a walk measured."""
     scenario, settings, paid = WALKS[walk]
     transport, scheme = MOVERS[mover]
-    tree = tomllib.loads(scenario.read_text())
-    changes = {**settings, "flow.download.transport": transport}
-    if scheme == "mih":
-        tree = by_commands(tree)
-    else:
-        changes["selection.phone.scheme"] = scheme
+    changes = {**settings, "flow.download.transport": transport, "selection.phone.scheme": scheme}
+    if mover == ANNOUNCED:
+        changes["selection.phone.leave_when_going_down"] = True
     if scheme == "mobile_ip":
         changes["scenario.ip"] = "ipv4"
     found: dict[str, list[float]] = {
@@ -127,8 +120,7 @@ def measured(walk: str, mover: str) -> dict[str, list[float]]:
         with warnings.catch_warnings():
             # That a scheme does not move the call, and that LTE is never selected, is meant.
             warnings.simplefilter("ignore")
-            source = tree if scheme == "mih" else scenario
-            run = roamsim.run(source, set=changes, seed=seed, trace="throughput")
+            run = roamsim.run(scenario, set=changes, seed=seed, trace="throughput")
         flow = run.flows.row(by_predicate=polars.col("name") == "download", named=True)
         of_download = (polars.col("quantity") == "delivered") & (polars.col("name") == "download")
         samples = run.samples.filter(of_download)
@@ -139,15 +131,36 @@ def measured(walk: str, mover: str) -> dict[str, list[float]]:
         found["goodput"].append(flow["goodput_bps"] / 1e6)
         found["timeouts"].append(flow["timeouts"])
         found["repeated"].append(flow["retransmissions"])
-        if scheme != "mih":
-            link = run.interfaces.filter(polars.col("link") == paid)
-            found["paid"].append(sum((link["sent_bytes"] + link["received_bytes"]).to_list()) / 1e6)
+        link = run.interfaces.filter(polars.col("link") == paid)
+        found["paid"].append(sum((link["sent_bytes"] + link["received_bytes"]).to_list()) / 1e6)
     return found
 
 
 def movers_of(walk: str) -> list[str]:
-    """What may move the download: 802.21 commands where there are points of service."""
-    return [mover for mover, (_, scheme) in MOVERS.items() if scheme != "mih" or WALKS[walk][0] == WIMAX]
+    """What may move the download: wires announce nothing."""
+    return [mover for mover in MOVERS if mover != ANNOUNCED or WALKS[walk][0] != TWO_LINKS]
+
+
+def calls() -> list[str]:
+    """The table of the call on the first walk, under the queue that keeps it below 100 ms."""
+    lines = [
+        "| call | in time, % | delivered, % | 99th percentile of the delay, s |",
+        "| --- | --- | --- | --- |",
+    ]
+    for name, (transport, scheme) in CALLS.items():
+        # The scheme moves the download too.
+        download = TCP if scheme == "redirect" else SCTP
+        changes = {"flow.call.transport": transport, "flow.download.transport": download, **FQ_CODEL}
+        found: tuple[list[float], ...] = ([], [], [])
+        for seed in range(1, REPLICATIONS + 1):
+            run = roamsim.run(PHONE, set=changes | {"selection.phone.scheme": scheme}, seed=seed)
+            flow = run.flows.row(by_predicate=polars.col("name") == "call", named=True)
+            found[0].append(100 * flow["in_time_share"])
+            found[1].append(100 * flow["delivered_bytes"] / WRITTEN_BYTES)
+            found[2].append(flow["p99_delay_s"])
+        cells = [name, *(shown(estimated(values), digits) for values, digits in zip(found, (1, 1, 2), strict=True))]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
 
 
 def estimated(values: list[float]) -> Estimate | None:
@@ -179,6 +192,9 @@ def rows_of(walk: str) -> tuple[list[str], list[tuple[str, Estimate, Estimate]]]
 
 def main(walks: list[str]) -> None:
     """Runs everything, writes the table into the page and draws the picture."""
+    if walks == ["calls"]:
+        sys.stdout.write("\n".join(calls()) + "\n")
+        return
     lines = [
         "| walk | moved by | interruption, s | full rate, s | goodput, Mb/s | timeouts | repeated | paid, MB |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
@@ -191,6 +207,7 @@ def main(walks: list[str]) -> None:
         sys.stdout.write("\n".join(lines) + "\n")
         return
     write_block(PAGE, "layers", lines)
+    write_block(PAGE, "calls", calls())
     draw(points)
 
 
