@@ -142,6 +142,7 @@ figures: setup
 	$(BIN)/python docs/figures/walk.py
 	$(BIN)/python docs/figures/lecture.py
 	$(BIN)/python docs/figures/layers.py
+	$(BIN)/python docs/figures/layers_studies.py
 	$(BIN)/python docs/figures/tcp_sender.py
 	$(BIN)/python docs/figures/notebook.py
 

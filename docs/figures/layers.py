@@ -81,13 +81,13 @@ FROM_S, END_S = 3.0, 60.0
 FULL = 0.9
 
 
-def interruption(times: list[float]) -> tuple[float, float]:
+def interruption(times: list[float], until_s: float = END_S) -> tuple[float, float]:
     """The longest time without a delivery, and its end, in seconds."""
-    instants = [FROM_S, *(time for time in times if time > FROM_S), END_S]
+    instants = [FROM_S, *(time for time in times if time > FROM_S), until_s]
     return max((after - before, after) for before, after in pairwise(instants))
 
 
-def to_full_rate(times: list[float], octets: list[float], end_s: float) -> float:
+def to_full_rate(times: list[float], octets: list[float], end_s: float, until_s: float = END_S) -> float:
     """From the end of an interruption to the first second at full rate; NaN if less than 10 s follow.
 
     What was received behind a gap is delivered at its end, and does not count.
@@ -97,7 +97,7 @@ def to_full_rate(times: list[float], octets: list[float], end_s: float) -> float
         place = bisect(times, until_s)
         return octets[place - 1] if place else 0.0
 
-    if end_s + 10 > END_S:
+    if end_s + 10 > until_s:
         return math.nan
     full = FULL * (delivered(end_s + 10) - delivered(end_s + 5)) / 5
     starts = (tenth / 10 for tenth in range(91))
