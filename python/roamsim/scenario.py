@@ -2856,8 +2856,8 @@ class TcpTransport(Table):
             (AccECN, RFC 9768). It needs `ecn`. Default: off, as in Linux 6.12, which does not have it. Without it:
             false.
         l4s: Whether data goes as ECT(1), the identifier of L4S (RFC 9331 section 4.1), for queues such as
-            `dualpi2`. It needs a control that marks reduce by their share: `dctcp` (section 4.3). Default: no, RFC
-            8257 uses ECT(0). Without it: false.
+            `dualpi2`. It needs a control that marks reduce by their share: `dctcp` or `prague` (section 4.3).
+            Default: no, RFC 8257 uses ECT(0). Without it: false.
         abe: Whether a mark reduces the window by less than a loss, with `ecn`: to 0.8 of the flight, of `cubic` to
             0.85. Default: no (RFC 8511 is experimental). Without it: false.
         msl: Maximum segment lifetime: the end that closes first stays twice as long in TIME-WAIT. Default: RFC
@@ -4144,7 +4144,9 @@ TcpStack = Literal["classic", "linux", "rfc"]
 #: "bbr": A rate and a window from a model of the path, with RACK and pacing (BBR version 3, draft-ietf-ccwg-bbr-06).
 #: "dctcp": The recovery of SACK with a window that falls by the share of marked octets (DCTCP, RFC 8257). It needs
 #: `ecn`.
-TcpVariant = Literal["tahoe", "reno", "newreno", "sack", "vegas", "cubic", "bbr", "dctcp"]
+#: "prague": Prague: a window that falls by the share of marked octets and grows by those without a mark, paced, and
+#: alike over any round trip below 25 ms (draft-briscoe-iccrg-prague-congestion-control-04). It needs `ecn`.
+TcpVariant = Literal["tahoe", "reno", "newreno", "sack", "vegas", "cubic", "bbr", "dctcp", "prague"]
 
 #: How the retransmission timeout follows the round trip.
 #: "rfc6298": max(minimum, SRTT + 4 RTTVAR). Several samples a round trip weigh less (RFC 7323 section 4.2).

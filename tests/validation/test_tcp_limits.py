@@ -24,7 +24,7 @@ loss = {{ from = "a", model = "bernoulli", probability = {loss} }}
 """,
         f"""
 name = "f"
-transport = {{ protocol = "tcp", variant = "{variant}", ecn = {"true" if variant == "dctcp" else "false"}, {transport} }}
+transport = {{ protocol = "tcp", variant = "{variant}", ecn = {"true" if variant in ("dctcp", "prague") else "false"}, {transport} }}
 application = {{ kind = "transfer", size = "{size_bytes}B" }}
 """,
         duration=f"{duration_s}s",

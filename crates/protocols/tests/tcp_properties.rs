@@ -68,7 +68,7 @@ prop_compose! {
             hystart: parts[5],
             pacing: parts[6],
             rto_rules: if linux[0] { RtoRules::Linux } else { RtoRules::Rfc6298 },
-            ecn: linux[8] || variant == Variant::DCTCP,
+            ecn: linux[8] || variant.counts_marks(),
             accurate_ecn: linux[8],
             quick_acks: if linux[1] { 16 } else { 0 },
             delayed_ack_adapts: linux[2],

@@ -1,4 +1,5 @@
-//! L4S, as a scenario states it: DCTCP behind the step of DualPI2, and beside a classic sender.
+//! L4S, as a scenario states it: DCTCP and Prague through DualPI2, alone, beside each other, and beside a
+//! classic sender.
 
 use crate::outcome::{self, floats, integers, texts};
 use roamsim_scenario::run::{Options, Outcome};
@@ -98,4 +99,80 @@ fn without_the_identifier_a_scalable_sender_waits_with_the_classic_ones() {
     // ECT(0): its target is 15 ms.
     let waits = waits_s(&outcome);
     assert!((8e-3..22e-3).contains(&waits[0].1), "{waits:?}");
+}
+
+/// Prague as its reference implementation has it, with accurate feedback.
+const PRAGUE: [(&str, &str); 2] =
+    [("flow.scalable.transport.variant", "prague"), ("flow.scalable.transport.accurate_ecn", "true")];
+
+#[test]
+fn prague_and_a_classic_sender_share_the_line_within_a_factor_of_two() {
+    for (variant, ecn) in [("newreno", false), ("newreno", true), ("cubic", true), ("cubic", false)] {
+        let sets = [&PRAGUE[..], &[("scenario.duration", "100s")]].concat();
+        let outcome = outcome(&(DOWNLOADS.to_owned() + &classic(variant, ecn)), &sets);
+        let rates = floats(&outcome, "flows", "goodput_bps");
+        let waits = waits_s(&outcome);
+        let ratio = rates[0] / rates[1];
+        assert!((0.5..2.0).contains(&ratio), "{variant}: {rates:?}");
+        assert!(rates[0] + rates[1] > 0.93 * 50e6 * 1460.0 / 1500.0, "{variant}: {rates:?}");
+        assert!(waits[0].1 < 1e-3 && (8e-3..22e-3).contains(&waits[1].1), "{variant}: {waits:?}");
+    }
+}
+
+/// Two downloads by Prague, of which the second has a path of its own length to the bottleneck.
+const TWO_LENGTHS: &str = r#"
+[scenario]
+name = "two lengths"
+duration = "60s"
+warm_up = "20s"
+ip = "ipv4"
+[[node]]
+name = "near"
+[[node]]
+name = "far"
+[[node]]
+name = "router"
+[[node]]
+name = "b"
+[[link]]
+name = "short"
+between = ["near", "router"]
+rate = "1Gb/s"
+delay = "1ms"
+[[link]]
+name = "long"
+between = ["far", "router"]
+rate = "1Gb/s"
+delay = "8ms"
+[[link]]
+name = "line"
+between = ["router", "b"]
+rate = "50Mb/s"
+delay = "1ms"
+queue = { discipline = "dualpi2" }
+[[flow]]
+name = "near"
+from = "near"
+to = "b"
+transport = { protocol = "tcp", variant = "prague", ecn = true, accurate_ecn = true, l4s = true, mss = "1460B" }
+application = { kind = "bulk" }
+[[flow]]
+name = "far"
+from = "far"
+to = "b"
+transport = { protocol = "tcp", variant = "prague", ecn = true, accurate_ecn = true, l4s = true, mss = "1460B" }
+application = { kind = "bulk" }
+"#;
+
+#[test]
+fn prague_has_similar_rates_over_round_trips_of_4_and_18_ms_and_dctcp_has_not() {
+    let ratio = |sets: &[(&str, &str)]| {
+        let outcome = outcome(TWO_LENGTHS, sets);
+        let rates = floats(&outcome, "flows", "goodput_bps");
+        rates[0] / rates[1]
+    };
+    let alike = ratio(&[]);
+    assert!((0.67..1.5).contains(&alike), "{alike}");
+    let dctcp = ratio(&[("flow.near.transport.variant", "dctcp"), ("flow.far.transport.variant", "dctcp")]);
+    assert!(dctcp > 10.0, "{dctcp}");
 }

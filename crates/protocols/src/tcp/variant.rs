@@ -114,8 +114,6 @@ impl Variant {
     pub const CUBIC: Variant = Variant::named("cubic");
     /// BBR.
     pub const BBR: Variant = Variant::named("bbr");
-    /// RFC 8257.
-    pub const DCTCP: Variant = Variant::named("dctcp");
 }
 
 impl Variant {
@@ -181,6 +179,16 @@ impl Variant {
     /// The name of its congestion control.
     pub const fn congestion_control(self) -> &'static str {
         self.congestion().name()
+    }
+
+    /// Whether its window falls by the share of marked octets. It needs ECN then.
+    pub const fn counts_marks(self) -> bool {
+        self.congestion().counts_marks()
+    }
+
+    /// Whether it works on samples of the rate of delivery: it paces and detects losses by time, always.
+    pub const fn takes_samples(self) -> bool {
+        self.congestion().takes_samples()
     }
 
     /// Whether it offers selective acknowledgements on its SYN (RFC 2018 section 2): it repairs by them.
@@ -249,6 +257,7 @@ mod tests {
                 "cubic: duplicate-acks, sack, cubic",
                 "bbr: duplicate-acks, rack, bbr",
                 "dctcp: duplicate-acks, sack, dctcp",
+                "prague: duplicate-acks, rack, prague",
             ]
         );
     }
@@ -262,7 +271,7 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "unknown TCP variant `newrenoo`; there are `tahoe`, `reno`, `newreno`, `sack`, `vegas`, `cubic`, `bbr`, \
-             `dctcp`"
+             `dctcp`, `prague`"
         );
     }
 }

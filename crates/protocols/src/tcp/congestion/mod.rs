@@ -446,5 +446,6 @@ congestion_controls! {
     cubic_linux::CubicLinux,
     bbr::Bbr,
     dctcp::Dctcp,
+    prague::Prague,
     given::Given,
 }

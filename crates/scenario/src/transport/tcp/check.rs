@@ -232,20 +232,21 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         let help = "write ecn = true as well, or leave it out";
         report.add(&join(at, ["abe"]), "without ECN there are no marks that reduce the window", help);
     }
-    if tcp.variant == TcpVariant::DCTCP && !tcp.ecn {
+    if tcp.variant.counts_marks() && !tcp.ecn {
         let help = "write ecn = true as well, and a queue that marks, such as `dualpi2`";
-        report.add(&join(at, ["variant"]), "`dctcp` reduces its window by marks, and ECN is off", help);
+        let message = format!("`{}` reduces its window by marks, and ECN is off", tcp.variant);
+        report.add(&join(at, ["variant"]), message, help);
     }
-    if tcp.l4s && tcp.variant != TcpVariant::DCTCP {
+    if tcp.l4s && !tcp.variant.counts_marks() {
         let message = format!(
             "`l4s` promises a window that falls by the share of marks (RFC 9331 section 4.3); that of `{}` does not",
             tcp.variant
         );
-        report.add(&join(at, ["l4s"]), message, "write variant = \"dctcp\", or leave it out");
+        report.add(&join(at, ["l4s"]), message, "write variant = \"prague\" or \"dctcp\", or leave it out");
     }
-    if tcp.abe && tcp.variant == TcpVariant::DCTCP {
-        let help = "leave it out";
-        report.add(&join(at, ["abe"]), "`abe` has no effect with `dctcp`: the share of marks decides", help);
+    if tcp.abe && tcp.variant.counts_marks() {
+        let message = format!("`abe` has no effect with `{}`: the share of marks decides", tcp.variant);
+        report.add(&join(at, ["abe"]), message, "leave it out");
     }
     if tcp.abe && tcp.variant == TcpVariant::VEGAS {
         let help = "leave it out, or choose another variant";
@@ -364,7 +365,7 @@ fn window_step_bytes(most_bytes: u64) -> u64 {
 fn check_parts(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
     let learns = tcp.variant.permits_sack() && tcp.sack != Some(false);
     for (key, set) in [("rack", tcp.rack), ("prr", tcp.prr)] {
-        if set && !learns && tcp.variant != TcpVariant::BBR {
+        if set && !learns && !tcp.variant.takes_samples() {
             let message = match tcp.sack {
                 Some(false) => format!("`{key}` needs SACK, which `sack = false` turns off"),
                 _ => format!("`{key}` needs SACK, which {} does without", variant_text(tcp)),
@@ -377,7 +378,7 @@ fn check_parts(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         }
     }
     for (key, set) in [("tail_loss_probe", tcp.tail_loss_probe), ("frto", tcp.frto), ("undo", tcp.undo)] {
-        if set && !tcp.rack && tcp.variant != TcpVariant::BBR {
+        if set && !tcp.rack && !tcp.variant.takes_samples() {
             let message = format!("`{key}` needs the records of `rack`");
             report.add(&join(at, [key]), message, "write rack = true beside it, or leave it out");
         }

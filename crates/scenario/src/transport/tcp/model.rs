@@ -200,8 +200,8 @@ pub struct Tcp {
     /// 9768). It needs `ecn`. Default: off, as in Linux 6.12, which does not have it.
     pub accurate_ecn: bool,
     /// Whether data goes as ECT(1), the identifier of L4S (RFC 9331 section 4.1), for queues such as
-    /// `dualpi2`. It needs a control that marks reduce by their share: `dctcp` (section 4.3). Default: no,
-    /// RFC 8257 uses ECT(0).
+    /// `dualpi2`. It needs a control that marks reduce by their share: `dctcp` or `prague` (section 4.3).
+    /// Default: no, RFC 8257 uses ECT(0).
     pub l4s: bool,
     /// Whether a mark reduces the window by less than a loss, with `ecn`: to 0.8 of the flight, of `cubic` to
     /// 0.85. Default: no (RFC 8511 is experimental).

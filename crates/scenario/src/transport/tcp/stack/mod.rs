@@ -57,7 +57,7 @@ pub(crate) fn apply(tree: &mut Tree) {
                 && !is_ruled_out(&name, tree.key_of(setting), own)
         });
         let mut filled_in: Vec<_> = filled_in.map(|setting| setting.all_at(place)).collect();
-        if has_control(own, "dctcp") && own.get("ecn").is_none() {
+        if counts_marks(own) && own.get("ecn").is_none() {
             filled_in.push(tree.under("ecn", place, New::boolean(true)).at(place));
         }
         tree.add(transport, filled_in);
@@ -84,6 +84,11 @@ fn has_control(own: Table<'_>, control: &str) -> bool {
     ["variant", "congestion_control"].iter().any(|key| own.get(key).and_then(Node::text) == Some(control))
 }
 
+/// Whether transports with such settings of their own reduce their window by the share of marks.
+fn counts_marks(own: Table<'_>) -> bool {
+    Variant::ALL.iter().any(|variant| variant.counts_marks() && has_control(own, variant.congestion_control()))
+}
+
 /// Whether a setting of a preset needs what the transport's own settings turn off or replace.
 fn is_ruled_out(stack: &str, key: &str, own: Table<'_>) -> bool {
     let is_off = |key: &str| matches!(own.get(key).map(Node::value), Some(Value::Boolean(false)));
@@ -106,8 +111,7 @@ fn is_ruled_out(stack: &str, key: &str, own: Table<'_>) -> bool {
         "cubic_rules" => !has_cubic,
         // A class in Python counts by itself.
         "byte_counting_limit" => has_bbr || text("congestion_control").contains('@'),
-        // DCTCP asks for it (TCP_CONG_NEEDS_ECN of Linux, RFC 8257).
-        "ecn" => has_bbr || has_control(own, "dctcp"),
+        "ecn" => has_bbr || counts_marks(own),
         "limited_transmit" => variant == "tahoe",
         "delayed_ack_rules" => is_off("delayed_ack") || own.get("delayed_ack_count").is_some(),
         "delayed_ack_count" => is_off("delayed_ack") || text("delayed_ack_rules") == "linux",
@@ -132,7 +136,7 @@ pub fn exceptions(name: &str) -> Vec<(&'static str, Vec<&'static str>, &'static 
             .map(|(key, ..)| key)
             .filter(|key| *key != "variant" && is_ruled_out(name, key, own))
             .collect();
-        let instead = if control == "dctcp" { "ecn = true" } else { "" };
+        let instead = if counts_marks(own) { "ecn = true" } else { "" };
         Some((control, keys, instead))
     };
     Variant::NAMES.iter().filter_map(|control| of(control)).filter(|(_, keys, _)| !keys.is_empty()).collect()
@@ -165,7 +169,9 @@ mod tests {
         let of_cubic = vec!["cubic_rules", "hystart", "hystart_rules"];
         assert_eq!(of("linux", "cubic"), (vec![], ""));
         assert_eq!(of("linux", "sack"), (of_cubic.clone(), ""));
-        assert_eq!(of("linux", "dctcp"), ([of_cubic, vec!["ecn"]].concat(), "ecn = true"));
+        for control in ["dctcp", "prague"] {
+            assert_eq!(of("linux", control), ([&of_cubic[..], &["ecn"]].concat(), "ecn = true"));
+        }
         let of_bbr = of("linux", "bbr").0;
         assert!(["prr", "hystart", "window_validation"].iter().all(|key| of_bbr.contains(key)));
         // HyStart++ is for any slow start (RFC 9406).
