@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::collections::vec_deque::Iter;
 
 /// A half-open range of offsets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Range {
     pub(crate) start: u64,
     pub(crate) end: u64,
@@ -152,8 +152,17 @@ impl Ranges {
         Insertion::New { range, place, replaced }
     }
 
+    /// Extends the highest range to the end of `added`, and returns the new octets. `None`, without a change,
+    /// unless `added` begins within or right behind that range and ends beyond it.
+    pub(crate) fn grow_last(&mut self, added: Range) -> Option<Range> {
+        let last = self.ranges.back_mut()?;
+        let grows = (last.start..=last.end).contains(&added.start) && last.end < added.end;
+        grows.then(|| Range { start: std::mem::replace(&mut last.end, added.end), end: added.end })
+    }
+
     /// The first octets of `range` that are there, as a range; `None` if there are none.
     pub(crate) fn first_overlap(&self, range: Range) -> Option<Range> {
+        self.last().filter(|last| range.start < last.end)?;
         let first = self.get(self.ending_below(range.start + 1, self.ranges.len()))?;
         let overlap = Range { start: range.start.max(first.start), end: range.end.min(first.end) };
         (overlap.start < overlap.end).then_some(overlap)
@@ -192,7 +201,10 @@ mod tests {
         assert_eq!(held.advance(10), 10);
         assert_eq!(held.advance(20), 30);
         assert_eq!(insert(&mut held, 30, 40), new(30, 50, 0, 1));
-        assert_eq!(held.advance(35), 50);
+        let grown = [(29, 60), (51, 60), (31, 50), (31, 60), (60, 61)]
+            .map(|(start, end)| held.grow_last(Range { start, end }).map(|new| (new.start, new.end)));
+        assert_eq!(grown, [None, None, None, Some((50, 60)), Some((60, 61))]);
+        assert_eq!(held.advance(35), 61);
         assert!(held.is_empty());
     }
 

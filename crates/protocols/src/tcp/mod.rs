@@ -25,6 +25,7 @@ mod connection;
 pub mod detection;
 mod pacing;
 mod parts;
+mod proportion;
 mod received_mss;
 pub mod recovery;
 mod repeat;

@@ -11,6 +11,8 @@
 
 use roamsim_engine::{Span, Time};
 
+use super::proportion::proportion;
+
 /// Segments of a connection that go unpaced.
 const UNPACED_SEGMENTS: u8 = 10;
 
@@ -27,31 +29,30 @@ pub(super) enum Rate {
 }
 
 /// How many windows go in a round trip, in fifths.
-fn fifths(slow_start: bool) -> u128 {
+fn fifths(slow_start: bool) -> u64 {
     if slow_start { 10 } else { 6 }
 }
 
 impl Rate {
     /// The time that `bytes` take.
     fn time_of(self, bytes: u64) -> Span {
-        let (over, under) = match self {
-            Rate::BytesPerSecond(rate) => (u128::from(bytes) * 1_000_000_000, u128::from(rate)),
+        let ns = match self {
+            Rate::BytesPerSecond(rate) => proportion(bytes, 1_000_000_000, rate.max(1)),
             Rate::Window { bytes: window, rtt, slow_start } => {
-                (u128::from(bytes) * u128::from(rtt.as_ns()) * 5, u128::from(window) * fifths(slow_start))
+                proportion(bytes * 5, rtt.as_ns(), window.saturating_mul(fifths(slow_start)).max(1))
             }
         };
-        Span::from_ns(u64::try_from(over / under.max(1)).unwrap_or(u64::MAX / 4))
+        Span::from_ns(ns.min(u64::MAX / 4))
     }
 
     /// Octets a second.
     pub(super) fn bytes_per_s(self) -> u64 {
-        let per_second = match self {
-            Rate::BytesPerSecond(rate) => u128::from(rate),
+        match self {
+            Rate::BytesPerSecond(rate) => rate,
             Rate::Window { bytes, rtt, slow_start } => {
-                u128::from(bytes) * fifths(slow_start) * 200_000_000 / u128::from(rtt.as_ns().max(1))
+                proportion(bytes, fifths(slow_start) * 200_000_000, rtt.as_ns().max(1))
             }
-        };
-        u64::try_from(per_second).unwrap_or(u64::MAX)
+        }
     }
 
     /// What goes in a 1024th of a second.

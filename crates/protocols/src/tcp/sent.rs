@@ -14,6 +14,8 @@ use std::collections::VecDeque;
 use roamsim_engine::{Span, Time};
 use smallvec::SmallVec;
 
+use super::proportion::proportion;
+use super::segment::SackBlocks;
 use crate::ranges::{Insertion, Range, Ranges};
 
 /// What is known of a record.
@@ -92,7 +94,7 @@ impl RateSample {
     /// Octets a second; 0 when nothing was measured.
     pub fn rate_bytes_per_s(&self) -> u64 {
         let ns = self.interval.as_ns();
-        if ns == 0 { 0 } else { (u128::from(self.delivered_bytes) * 1_000_000_000 / u128::from(ns)) as u64 }
+        if ns == 0 { 0 } else { proportion(self.delivered_bytes, 1_000_000_000, ns) }
     }
 }
 
@@ -122,6 +124,10 @@ pub(super) struct Sent {
     order: VecDeque<(Time, Range)>,
     /// What the peer has told of above SND.UNA.
     sacked: Ranges,
+    /// The last block at each place of an acknowledgement. All are in `sacked`.
+    told: [Range; SackBlocks::MOST],
+    /// Octets of all records, and of those with each mark.
+    outstanding_bytes: u64,
     sacked_bytes: u64,
     lost_marked_bytes: u64,
     /// No record below is marked as lost.
@@ -163,11 +169,7 @@ impl Sent {
     /// Octets outstanding that have neither arrived nor are taken as lost.
     #[inline]
     pub(super) fn in_flight_bytes(&self) -> u64 {
-        let outstanding = match (self.records.front(), self.records.back()) {
-            (Some(first), Some(last)) => last.end - first.start,
-            _ => 0,
-        };
-        outstanding - self.sacked_bytes - self.lost_marked_bytes
+        self.outstanding_bytes - self.sacked_bytes - self.lost_marked_bytes
     }
 
     #[inline]
@@ -183,7 +185,8 @@ impl Sent {
     /// Nothing from `limit` on has been sent after all.
     pub(super) fn truncate(&mut self, limit: u64) {
         self.cut_at(limit);
-        while self.records.back().is_some_and(|last| last.start >= limit) {
+        while let Some(last) = self.records.back().filter(|last| last.start >= limit) {
+            self.outstanding_bytes -= last.bytes();
             self.records.pop_back();
         }
         self.order.retain(|(_, octets)| octets.end <= limit);
@@ -202,7 +205,9 @@ impl Sent {
             // A time with nothing in flight is no part of any interval.
             (self.first_sent_at, self.delivered_at) = (now, now);
         }
-        let record = Record {
+        let top = self.records.back().map_or(start, |last| last.end);
+        self.outstanding_bytes += end.saturating_sub(top);
+        let mut record = Record {
             start,
             end,
             at: now,
@@ -216,29 +221,25 @@ impl Sent {
             in_flight: 0,
             lost: self.lost,
         };
-        let place = match self.records.back() {
-            Some(last) if start < last.end => self.replace(record),
-            _ => {
-                self.records.push_back(record);
-                self.records.len() - 1
-            }
-        };
-        self.records[place].in_flight = self.in_flight_bytes();
+        if start < top {
+            let place = self.replace(record);
+            self.records[place].in_flight = self.in_flight_bytes();
+        } else {
+            record.in_flight = self.in_flight_bytes();
+            self.records.push_back(record);
+        }
         self.note_order(now, Range { start, end });
     }
 
     /// Puts a transmission behind those sent before, in the order of octets among those of the same time.
     #[inline]
     fn note_order(&mut self, now: Time, octets: Range) {
-        let mut place = self.order.len();
-        while place > 0 && self.order[place - 1].0 == now && self.order[place - 1].1.end > octets.end {
-            place -= 1;
+        let is_behind = |(at, other): &(Time, Range)| *at == now && other.end > octets.end;
+        if !self.order.back().is_some_and(is_behind) {
+            return self.order.push_back((now, octets));
         }
-        if place == self.order.len() {
-            self.order.push_back((now, octets));
-        } else {
-            self.order.insert(place, (now, octets));
-        }
+        let behind = self.order.iter().rev().take_while(|other| is_behind(other)).count();
+        self.order.insert(self.order.len() - behind, (now, octets));
     }
 
     /// Puts a record in the place of what it holds of others, which it returns.
@@ -265,7 +266,13 @@ impl Sent {
 
     /// The place of the first record that ends above `offset`.
     fn place_of(&self, offset: u64) -> usize {
-        self.records.partition_point(|record| record.end <= offset)
+        let Some(first) = self.records.front().filter(|first| first.end <= offset) else { return 0 };
+        // Most records are as long as the first.
+        let likely = ((offset - first.start) / first.bytes().max(1)) as usize;
+        match self.records.get(likely) {
+            Some(record) if record.start <= offset && offset < record.end => likely,
+            _ => self.records.partition_point(|record| record.end <= offset),
+        }
     }
 
     /// Has a record begin at `offset`, where that lies within one. The place of the first that ends above it.
@@ -310,6 +317,10 @@ impl Sent {
         if block.start >= block.end {
             return false;
         }
+        // The common case: the highest block grows.
+        if let Some(new) = self.sacked.grow_last(block) {
+            return self.mark_arrived(new, now);
+        }
         let mut known: SmallVec<[Range; 4]> = SmallVec::new();
         if let Insertion::Known(_) = self.sacked.insert(block, |range| known.push(range)) {
             return false;
@@ -324,6 +335,15 @@ impl Sent {
             from = from.max(range.end);
         }
         any
+    }
+
+    /// [`Sent::on_block`] for the block at this `place` of an acknowledgement. Mostly it repeats a block of the
+    /// last acknowledgement, at this place or at the one before, which held `before`; that takes no search.
+    pub(super) fn on_block_at(&mut self, place: usize, block: Range, before: &mut Range, now: Time) -> bool {
+        let told = std::mem::replace(&mut self.told[place], block);
+        let is_known = block == told || block == *before;
+        *before = told;
+        !is_known && self.on_block(block.start, block.end, now)
     }
 
     fn mark_arrived(&mut self, octets: Range, now: Time) -> bool {
@@ -356,6 +376,7 @@ impl Sent {
                 self.cut_at(snd_una);
                 continue;
             }
+            self.outstanding_bytes -= first.bytes();
             match first.mark {
                 Mark::Sacked => self.sacked_bytes -= first.bytes(),
                 Mark::Lost => self.lost_marked_bytes -= first.bytes(),
@@ -366,8 +387,9 @@ impl Sent {
             }
             self.records.pop_front();
         }
-        if !self.sacked.is_empty() {
-            self.sacked.advance(snd_una);
+        if !self.sacked.is_empty() && self.sacked.advance(snd_una) > snd_una {
+            // `sacked` has dropped octets above SND.UNA.
+            self.told = Default::default();
         }
         while self.order.front().is_some_and(|(_, octets)| octets.end <= snd_una) {
             self.order.pop_front();
@@ -381,33 +403,42 @@ impl Sent {
         newest: (Time, u64),
         is_due: impl Fn(Time) -> Option<Time>,
     ) -> Option<Time> {
-        let mut kept: SmallVec<[(Time, Range); 8]> = SmallVec::new();
         let mut wait_to = None;
-        while let Some(&(at, octets)) = self.order.front().filter(|(at, octets)| (*at, octets.end) < newest) {
-            self.order.pop_front();
-            if !self.is_in_flight(at, octets) {
-                continue;
-            }
-            match is_due(at) {
-                None => self.mark_lost_of(at, octets),
-                Some(due) => {
+        // Entries that wait stay in place.
+        let mut kept = 0;
+        while let Some(&(at, octets)) = self.order.get(kept).filter(|entry| is_before(entry, newest)) {
+            if self.is_in_flight(at, octets) {
+                if let Some(due) = is_due(at) {
                     wait_to = wait_to.max(Some(due));
-                    kept.push((at, octets));
+                    kept += 1;
+                    continue;
                 }
+                self.mark_lost_of(at, octets);
             }
-        }
-        for entry in kept.into_iter().rev() {
-            self.order.push_front(entry);
+            match kept {
+                0 => self.order.pop_front(),
+                _ => self.order.remove(kept),
+            };
         }
         wait_to
     }
 
+    /// Whether [`Sent::mark_lost`] may find a transmission older than `newest`.
+    #[inline]
+    pub(super) fn has_older_than(&self, newest: (Time, u64)) -> bool {
+        self.order.front().is_some_and(|entry| is_before(entry, newest))
+    }
+
     /// Whether some of the octets are still in flight by the transmission of that time.
     fn is_in_flight(&self, at: Time, octets: Range) -> bool {
-        let records = self.records.range(self.place_of(octets.start)..);
-        records
-            .take_while(|record| record.start < octets.end)
-            .any(|record| record.at == at && record.mark == Mark::InFlight)
+        let mut place = self.place_of(octets.start);
+        while let Some(record) = self.records.get(place).filter(|record| record.start < octets.end) {
+            if record.at == at && record.mark == Mark::InFlight {
+                return true;
+            }
+            place += 1;
+        }
+        false
     }
 
     fn mark_lost_of(&mut self, at: Time, octets: Range) {
@@ -455,6 +486,12 @@ impl Sent {
         self.takes_losses = true;
     }
 
+    /// Whether [`Sent::take_losses`] returns any.
+    #[inline]
+    pub(super) fn has_losses(&self) -> bool {
+        !self.losses.is_empty()
+    }
+
     /// The transmissions taken as lost since the last call.
     pub(super) fn take_losses(&mut self) -> Vec<Lost> {
         std::mem::take(&mut self.losses)
@@ -492,8 +529,14 @@ impl Sent {
         if self.lost_marked_bytes == 0 {
             return None;
         }
-        let mut records = self.records.range(self.place_of(self.lost_from)..);
-        records.find(|record| record.mark == Mark::Lost)
+        let mut place = self.place_of(self.lost_from);
+        while let Some(record) = self.records.get(place) {
+            if record.mark == Mark::Lost {
+                return Some(record);
+            }
+            place += 1;
+        }
+        None
     }
 
     /// The octets from there on that were marked as lost have been sent again.
@@ -502,8 +545,9 @@ impl Sent {
     }
 
     /// The sample of the acknowledgement under way, once it has told of everything.
+    #[inline]
     pub(super) fn rate_sample(&mut self, min_rtt: Span) -> Option<RateSample> {
-        let newest = self.heard.newest?;
+        let newest = self.heard.newest.as_ref()?;
         if self.app_limited_until > 0 && self.delivered > self.app_limited_until {
             self.app_limited_until = 0;
         }
@@ -522,6 +566,11 @@ impl Sent {
             lost_since_sent: self.lost - newest.lost,
         })
     }
+}
+
+/// Whether an entry of [`Sent::order`] precedes this transmission.
+fn is_before((at, octets): &(Time, Range), newest: (Time, u64)) -> bool {
+    (*at, octets.end) < newest
 }
 
 /// Whether a record was sent later than another, or at the same time and lies beyond it (RFC 8985 5.1).
@@ -585,7 +634,14 @@ mod tests {
                     2 if una + place < end => {
                         let from = una + place;
                         let new = octets.range(from..from + length).any(|(_, octet)| octet.mark != Mark::Sacked);
-                        prop_assert_eq!(sent.on_block(from, from + length, ms(now)), new);
+                        let block = Range { start: from, end: (from + length).min(end) };
+                        let (slot, mut before) = ((length % 3) as usize, Range::default());
+                        prop_assert_eq!(sent.on_block_at(slot, block, &mut before, ms(now)), new);
+                        // Repeated at its place, and one place further.
+                        let other = Range { end: from + 1, ..block };
+                        prop_assert!(!sent.on_block_at(slot, block, &mut before, ms(now)));
+                        prop_assert!(!sent.on_block_at(slot, other, &mut before, ms(now)));
+                        prop_assert!(!sent.on_block_at(slot + 1, block, &mut before, ms(now)));
                         for (_, octet) in octets.range_mut(from..from + length) {
                             delivered += u64::from(octet.mark != Mark::Sacked);
                             octet.mark = Mark::Sacked;

@@ -421,10 +421,11 @@ macro_rules! congestion_controls {
                 }
             }
 
-            #[inline]
-            pub(super) fn on_delivery(&mut self, delivery: &Delivery) -> bool {
+            /// The delivery is made in each arm, as the ACK is.
+            #[inline(always)]
+            pub(super) fn on_delivery(&mut self, delivery: impl FnOnce() -> Delivery) -> bool {
                 match self {
-                    $(Controller::$type(control) => control.on_delivery(delivery),)*
+                    $(Controller::$type(control) => control.on_delivery(&delivery()),)*
                 }
             }
 

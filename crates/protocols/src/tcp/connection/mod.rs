@@ -172,8 +172,8 @@ impl Extended {
     }
 
     #[inline(always)]
-    fn has_any(self) -> bool {
-        self.0 != 0
+    fn has_more_than_extras(self) -> bool {
+        self.0 & !Extended::EXTRAS != 0
     }
 }
 

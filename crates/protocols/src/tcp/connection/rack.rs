@@ -22,7 +22,7 @@ use crate::tcp::config::RtoRules;
 use crate::tcp::congestion::{Cause, Delivery};
 use crate::tcp::recovery::{Frto, LossRecovery, Probe, Rack, Recovery, Repair, Undo};
 use crate::tcp::repeat::{Proof, Reason};
-use crate::tcp::segment::Segment;
+use crate::tcp::segment::{SackBlocks, Segment};
 use crate::tcp::sequence::from_wire;
 
 /// What a peer may delay an acknowledgement by: TLP.max_ack_delay.
@@ -36,17 +36,19 @@ impl Sender {
     #[inline]
     fn deliver(&mut self, now: Time, rtt: Option<Span>) {
         let Recovery::Rack(rack) = &mut self.recovery else { return };
-        let sample = rack.measure_rate();
-        if let Some(sample) = sample {
-            let says_nothing = self.congestion.on_delivery(&Delivery {
-                now,
-                sample,
-                rtt,
-                newly_acked_bytes: rack.sent.heard.delivered,
-                delivered_bytes: rack.sent.delivered_bytes(),
-                in_flight_bytes: rack.sent.in_flight_bytes(),
-                recovering: rack.is_recovering(),
-            });
+        if let Some(sample) = rack.measure_rate() {
+            let says_nothing = self.congestion.on_delivery(
+                #[inline(always)]
+                || Delivery {
+                    now,
+                    sample,
+                    rtt,
+                    newly_acked_bytes: rack.sent.heard.delivered,
+                    delivered_bytes: rack.sent.delivered_bytes(),
+                    in_flight_bytes: rack.sent.in_flight_bytes(),
+                    recovering: rack.is_recovering(),
+                },
+            );
             if says_nothing {
                 rack.sent.on_app_limited();
             }
@@ -57,8 +59,8 @@ impl Sender {
     /// It hears of what has been taken as lost.
     fn tell_losses(&mut self, now: Time) {
         let Recovery::Rack(rack) = &mut self.recovery else { return };
-        let losses = rack.sent.take_losses();
-        if !losses.is_empty() {
+        if rack.sent.has_losses() {
+            let losses = rack.sent.take_losses();
             let (in_flight, delivered) = (rack.sent.in_flight_bytes(), rack.sent.delivered_bytes());
             self.congestion.on_losses(&losses, in_flight, delivered, now);
         }
@@ -117,22 +119,39 @@ impl Connection {
             let (start, end) = (from_wire(iss, left, floor)?, from_wire(iss, right, floor)?);
             (start < end && end <= snd_max).then_some(Range { start, end })
         };
-        let blocks = segment.options.sack.as_slice();
-        let first = blocks.first().and_then(edges);
-        let second = blocks.get(1).and_then(edges);
+        let mut blocks = [None; SackBlocks::MOST];
+        for (block, told) in blocks.iter_mut().zip(segment.options.sack.as_slice()) {
+            *block = edges(told);
+        }
+        let [first, second, ..] = blocks;
         let Some(rack) = self.rack() else { return false };
         rack.duplicate =
             first.filter(|first| first.end <= ack || second.is_some_and(|second| second.holds(*first)));
-        let mut any = false;
-        for range in blocks.iter().filter_map(edges).filter(|range| floor < range.start) {
-            any |= rack.sent.on_block(range.start, range.end, now);
+        let (mut any, mut before) = (false, Range::default());
+        for (place, block) in blocks.into_iter().enumerate() {
+            if let Some(block) = block.filter(|block| floor < block.start) {
+                any |= rack.sent.on_block_at(place, block, &mut before, now);
+            }
         }
         any
     }
 
     /// Everything that the segment acknowledges is taken.
-    #[inline(never)]
+    #[inline]
     pub(super) fn finish_ack(&mut self, now: Time, segment: &Segment, echoes: bool) {
+        // The common case is data that arrives at a receiver.
+        if let Recovery::Rack(rack) = &self.sender.recovery
+            && rack.is_told_nothing(self.sender.snd_una)
+            && !self.timers.runs(Timer::Reordering)
+        {
+            return;
+        }
+        self.finish_told_ack(now, segment, echoes);
+    }
+
+    /// [`Connection::finish_ack`] of an acknowledgement that tells something new, or leaves something to do.
+    #[inline(never)]
+    fn finish_told_ack(&mut self, now: Time, segment: &Segment, echoes: bool) {
         let tick = self.timestamp_tick();
         let echo = segment
             .options

@@ -227,7 +227,8 @@ impl Connection {
             && segment.options.sack.is_empty()
             && seq + payload <= receiver.rcv_adv
             && acked <= sender.snd_max - sender.snd_una
-            && !self.extended.has_any()
+            && !self.extended.has_more_than_extras()
+            && !self.config.accurate_ecn
             && !self.ecn.marked
             && !self.timers.runs(Timer::Persist)
             && !self.config.one_way_connections;
@@ -248,6 +249,12 @@ impl Connection {
             }
             if duplicate {
                 self.duplicate_ack(now);
+            }
+        }
+        if self.sender.is_tracked() {
+            self.finish_ack(now, segment, false);
+            if acked > 0 {
+                self.fill_send_buffer(now);
             }
         }
         if payload > 0 {

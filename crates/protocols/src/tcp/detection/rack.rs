@@ -133,6 +133,12 @@ impl Rack {
         quarter.saturating_mul(u64::from(self.more_quarters) + 1).min(conditions.srtt)
     }
 
+    /// Whether step 5 may find anything.
+    #[inline]
+    pub(in crate::tcp) fn may_mark(&self, sent: &Sent) -> bool {
+        sent.has_older_than(self.newest)
+    }
+
     /// Step 5: marks what is lost; the time at which the last of the others will be, unless an
     /// acknowledgement comes.
     pub(in crate::tcp) fn mark_lost(

@@ -203,6 +203,16 @@ impl Rack {
         self.repair == Repair::None && self.sent.is_plain() && self.probe.is_none()
     }
 
+    /// Whether the acknowledgement up to `snd_una` tells nothing new, and the last one left nothing to do.
+    #[inline]
+    pub(in crate::tcp) fn is_told_nothing(&self, snd_una: u64) -> bool {
+        snd_una == self.una_before
+            && self.sent.heard.delivered == 0
+            && self.duplicate.is_none()
+            && self.probes_tail()
+            && !self.detection.may_mark(&self.sent)
+    }
+
     /// Why the first octets that are marked are taken as lost.
     pub(in crate::tcp) fn why_lost(&self) -> Reason {
         if self.sent.first_lost_is_by_timeout() { Reason::Timeout } else { Reason::Rack }

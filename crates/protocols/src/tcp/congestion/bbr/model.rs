@@ -9,6 +9,7 @@ use super::{
     Delivery, FULL_BW_GROWTH, FULL_BW_ROUNDS, HEADROOM, LOSS_THRESH, MIN_PIPE_SEGMENTS, MIN_RTT_FILTER,
     MOST_QUANTUM_BYTES, NONE, PACING_MARGIN, PROBE_RTT_CWND_GAIN, PROBE_RTT_INTERVAL, STARTUP_PACING_GAIN,
 };
+use crate::tcp::proportion::proportion;
 
 /// The state of the draft's sections 2.5 to 2.16.
 #[derive(Clone, Debug)]
@@ -90,22 +91,20 @@ pub(super) struct Model {
 
 /// `bytes` times so many hundredths.
 pub(super) fn share(bytes: u64, hundredths: u64) -> u64 {
-    u64::try_from(u128::from(bytes) * u128::from(hundredths) / 100).unwrap_or(u64::MAX)
+    proportion(bytes, hundredths, 100)
 }
 
 /// What a rate in octets a second sends in a time.
 pub(super) fn product(rate: u64, time: Span) -> u64 {
-    let bytes = u128::from(rate) * u128::from(time.as_ns()) / 1_000_000_000;
-    u64::try_from(bytes).unwrap_or(u64::MAX)
+    proportion(rate, time.as_ns(), 1_000_000_000)
 }
 
 impl Model {
     /// InitPacingRate (5.6.2).
     pub(super) fn init_pacing_rate(&mut self, rtt: Span) {
         self.has_round_trip = true;
-        let ns = u128::from(rtt.as_ns().max(1));
-        let nominal = u128::from(self.initial_cwnd_bytes) * 1_000_000_000 / ns;
-        self.pacing_rate = share(u64::try_from(nominal).unwrap_or(u64::MAX), STARTUP_PACING_GAIN).max(1);
+        let nominal = proportion(self.initial_cwnd_bytes, 1_000_000_000, rtt.as_ns().max(1));
+        self.pacing_rate = share(nominal, STARTUP_PACING_GAIN).max(1);
     }
 
     /// SetPacingRateWithGain (5.6.2).

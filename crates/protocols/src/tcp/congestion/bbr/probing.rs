@@ -109,7 +109,13 @@ impl Bbr {
         let extra = (model.extra_acked_delivered - expected).min(self.cwnd_bytes);
         let rounds = if model.full_bw_reached { EXTRA_ACKED_FILTER_ROUNDS } else { 1 };
         let (filter, round) = (&mut model.extra_acked_filter, model.round_count);
-        while filter.front().is_some_and(|&(at, _)| at + rounds < round) {
+        let is_old = |&(at, _): &(u64, u64)| at + rounds < round;
+        // Only the largest amount of a round counts.
+        let is_less = filter.back().is_some_and(|&(at, amount)| at == round && amount >= extra);
+        if is_less && !filter.front().is_some_and(is_old) {
+            return;
+        }
+        while filter.front().is_some_and(is_old) {
             filter.pop_front();
         }
         while filter.back().is_some_and(|&(_, amount)| amount <= extra) {
@@ -183,8 +189,9 @@ impl Bbr {
     /// IsTimeToProbeBW and IsRenoCoexistenceProbeTime (5.3.3.8.3).
     pub(super) fn is_time_to_probe_bw(&self, now: Time) -> bool {
         let model = &self.model;
-        let reno_rounds = (self.target_inflight() / model.smss_bytes.max(1)).min(MOST_RENO_ROUNDS);
-        now > model.cycle_stamp + model.bw_probe_wait || model.rounds_since_probe_up >= reno_rounds
+        let reno_rounds = || (self.target_inflight() / model.smss_bytes.max(1)).min(MOST_RENO_ROUNDS);
+        now > model.cycle_stamp + model.bw_probe_wait
+            || model.rounds_since_probe_up >= reno_rounds()
     }
 
     /// StartProbeBW_UP (5.3.3.9).

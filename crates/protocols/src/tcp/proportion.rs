@@ -1,0 +1,28 @@
+//! Shares and rates in whole numbers, whose products rarely need 128 bits.
+
+/// `a b / divisor`, or `u64::MAX` where that is more.
+#[inline]
+pub(super) fn proportion(a: u64, b: u64, divisor: u64) -> u64 {
+    match a.checked_mul(b) {
+        Some(product) => product / divisor,
+        None => of_wide(a, b, divisor),
+    }
+}
+
+/// The product needs 128 bits, whose division takes several times as many instructions.
+#[cold]
+fn of_wide(a: u64, b: u64, divisor: u64) -> u64 {
+    u64::try_from(u128::from(a) * u128::from(b) / u128::from(divisor)).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_of_128_bits_are_exact_and_larger_quotients_saturate() {
+        assert_eq!(proportion(7, 3, 2), 10);
+        assert_eq!(proportion(u64::MAX, 6, 9), u64::MAX / 3 * 2);
+        assert_eq!(proportion(u64::MAX, 3, 2), u64::MAX);
+    }
+}
