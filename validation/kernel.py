@@ -2,17 +2,14 @@
 
 `roamsim live` joins two programs of this machine by the path. One sends as much as it can by the kernel's TCP, and
 reads the smoothed round trip after 5.5 s and the number of timeouts. The other counts the octets of 20 s from the
-first one on. The simulation counts the same. Random losses and delays have different draws on both sides.
+first one on. The simulation counts the same. `validation/paths.py` has the paths of the cases.
 
     python -m validation.kernel --case loss=0,0.1,1,3 --case outage=0.2,0.5,1,2,3 --runs 8
     python -m validation.kernel --case reordering=1,2,5 --case step=5,2,1 --control reno
+    python -m validation.kernel --case handover=all --case numbers=0.1,1,3
 
-| case | path: 10 Mb/s, 20 ms, 100 packets, and |
-| --- | --- |
-| `loss` | independent losses in both directions, in percent |
-| `outage` | everything is lost for so many seconds, from 6 to 9.5 s on, half a second later in each run |
-| `reordering` | an exponential delay of so many milliseconds more for each packet, in the sender's direction |
-| `step` | so many Mb/s from 6 s to 12 s |
+Losses and delays of `loss` and `reordering` have different draws on both sides. Runs of `numbers` and `handover` are
+pairs: the kernel's run and the simulated one of the same number have the same path.
 
 The column "theory", of losses, is the rate of the path less headers if that is the smallest, and of BBR less losses.
 Otherwise it has two laws. Padhye et al. (2000) count timeouts, and losses that take the rest of a round trip. Mathis
@@ -42,20 +39,28 @@ from roamsim.statistics import Estimate, mean
 from roamsim.theory.tcp import pftk_throughput, square_root_law
 
 from validation.lateness import lateness
+from validation.paths import HANDOVERS, START_S, path
 
 SECONDS = 20
-#: Runs of the simulation for each case.
+#: Runs of the simulation for each case that draws at random.
 SIMULATED = 40
+#: Cases whose runs are pairs of equal paths.
+PAIRED = ("numbers", "handover")
 #: The `roamsim` beside the interpreter.
 COMMAND = str(Path(sys.executable).parent / "roamsim")
 
 #: The smoothed round trip is taken so many seconds after the start, before outages and steps.
 STEADY_S = 5.5
 
-#: Of `struct tcp_info` (include/uapi/linux/tcp.h, Linux 6.7): `tcpi_rtt` in microseconds is a number of 32 bits at
-#: octet 68, `tcpi_total_rto` is one of 16 bits at octet 240.
+#: The program begins with the path, and waits until `START_S` of its age. Of `struct tcp_info`
+#: (include/uapi/linux/tcp.h, Linux 6.7): `tcpi_rtt` in microseconds is a number of 32 bits at octet 68,
+#: `tcpi_total_rto` is one of 16 bits at octet 240.
 SOURCE = """
-    import socket, struct, time
+    import os, socket, struct, time
+    with open("/proc/self/stat") as stat:
+        begun_ticks = int(stat.read().rpartition(")")[2].split()[19])
+    age_s = time.clock_gettime(time.CLOCK_BOOTTIME) - begun_ticks / os.sysconf("SC_CLK_TCK")
+    time.sleep(max(0, START_S - age_s))
     for _ in range(100):
         try:
             there = socket.create_connection(("client", 5001))
@@ -99,33 +104,6 @@ def program(text: str, **words: object) -> list[str]:
     return [sys.executable, "-c", text]
 
 
-def path(case: str, value: str, run: int, duration: str) -> dict[str, object]:
-    """A scenario with the path of a case, in one of its runs, and no traffic."""
-    link: dict[str, object] = {"name": "path", "between": ["client", "server"], "rate": "10Mb/s", "delay": "20ms"}
-    if case == "loss":
-        link["loss"] = {"model": "bernoulli", "probability": float(value) / 100}
-    elif case == "outage":
-        link["outages"] = [{"start": f"{6 + 0.5 * (run % 8)}s", "duration": f"{value}s"}]
-    elif case == "reordering":
-        jitter = {"distribution": "exponential", "mean": f"{value}ms"}
-        varying = {"from": "server", "constant": "20ms", "jitter": jitter, "reordering": True}
-        link["delay"] = [varying, {"from": "client", "constant": "20ms"}]
-    elif case == "step":
-        steps = [
-            {"at": "0s", "rate": "10Mb/s"},
-            {"at": "6s", "rate": f"{value}Mb/s"},
-            {"at": "12s", "rate": "10Mb/s"},
-        ]
-        link["rate"] = [{"from": "server", "steps": steps}, {"from": "client", "constant": "10Mb/s"}]
-    else:
-        raise SystemExit(f"there is no case {case}; cases: loss, outage, reordering, step")
-    return {
-        "scenario": {"name": "The same path", "duration": duration, "ip": "ipv4"},
-        "node": [{"name": "client"}, {"name": "server"}],
-        "link": [link],
-    }
-
-
 class Measured(NamedTuple):
     """Goodput, timeouts, smoothed round trip, and the 99.9th percentile of lateness (the simulation has none)."""
 
@@ -144,7 +122,7 @@ def kernel(case: str, value: str, run: int, control: str) -> Measured:
             [
                 COMMAND, "live", str(file), "--seed", str(run), "--max-lateness", "1s",
                 "--on", "client", "--", *program(SINK, SECONDS=SECONDS),
-                "--on", "server", "--", *program(SOURCE, CONTROL=control, TIMEOUTS=timeouts),
+                "--on", "server", "--", *program(SOURCE, CONTROL=control, TIMEOUTS=timeouts, START_S=START_S),
             ],
             capture_output=True, text=True, check=True, timeout=4 * SECONDS,
         )  # fmt: skip
@@ -160,12 +138,15 @@ def kernel(case: str, value: str, run: int, control: str) -> Measured:
 def simulated(case: str, value: str, run: int, settings: dict[str, object]) -> Measured:
     """One run of the simulation over the same time."""
     # The handshake and the way of the first octet.
-    scenario = path(case, value, run, f"{SECONDS + 0.0624}s")
+    scenario = path(case, value, run, f"{START_S + SECONDS + 0.0624}s")
     transport = {"protocol": "tcp", "stack": "linux", **settings}
-    bulk = {"name": "bulk", "from": "server", "to": "client", "application": {"kind": "bulk"}, "transport": transport}
+    application = {"kind": "bulk", "start": f"{START_S}s"}
+    bulk = {"name": "bulk", "from": "server", "to": "client", "application": application, "transport": transport}
     result = roamsim.run({**scenario, "flow": [bulk]}, seed=run, trace="rtt")
     of_sender = result.samples.filter(
-        (polars.col("from") == "server") & (polars.col("quantity") == "srtt") & (polars.col("time_s") < STEADY_S)
+        (polars.col("from") == "server")
+        & (polars.col("quantity") == "srtt")
+        & (polars.col("time_s") < START_S + STEADY_S)
     )
     flows = result.flows
     srtt_ms = of_sender["value"][-1] * 1000
@@ -217,13 +198,14 @@ def main() -> None:
     say("| kernel / simulated | theory, Mb/s | late, ms |\n|---|---|---|---|---|---|---|---|---|---|\n")
     for cases in arguments.case or ["loss=0,0.1,1,3"]:
         case, _, values = cases.partition("=")
-        for value in values.split(","):
+        for value in HANDOVERS if (case, values) == ("handover", "all") else values.split(","):
             with ThreadPoolExecutor(arguments.side_by_side) as pool:
                 runs = range(1, arguments.runs + 1)
                 theirs = list(
                     pool.map(lambda run, case=case, value=value: kernel(case, value, run, arguments.control), runs)
                 )
-            ours = [simulated(case, value, run, settings) for run in range(1, SIMULATED + 1)]
+            count = arguments.runs if case in PAIRED and theirs else SIMULATED
+            ours = [simulated(case, value, run, settings) for run in range(1, count + 1)]
             rate = mean([each.rate_bps for each in ours])
             timeouts = sum(each.timeouts for each in ours) / len(ours)
             srtt_ms = statistics.median(each.srtt_ms for each in ours)
@@ -236,7 +218,11 @@ def main() -> None:
                 their_srtt_ms = statistics.median(each.srtt_ms for each in theirs)
                 say(f"{megabits(kernels)} | {their_timeouts:.1f} | {their_srtt_ms:.0f} | ")
                 say(f"{megabits(rate)} | {timeouts:.1f} | {srtt_ms:.0f} | ")
-                say(f"{kernels.mean / rate.mean:.3f} | {law} | {late:.1f} |\n")
+                ratio = f"{kernels.mean / rate.mean:.3f}"
+                if case in PAIRED:
+                    pairs = mean([a.rate_bps / b.rate_bps for a, b in zip(theirs, ours, strict=True)])
+                    ratio = f"{pairs.mean:.3f} ± {pairs.half_width:.3f}"
+                say(f"{ratio} | {law} | {late:.1f} |\n")
             else:
                 say(f"- | - | - | {megabits(rate)} | {timeouts:.1f} | {srtt_ms:.0f} | - | {law} | - |\n")
             sys.stdout.flush()
