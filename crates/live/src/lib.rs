@@ -12,6 +12,7 @@
 
 mod lateness;
 mod snapshot;
+mod wait;
 
 pub use lateness::Lateness;
 pub use snapshot::{LinkNow, Snapshot, StationNow};
@@ -21,15 +22,13 @@ use roamsim_network::World;
 use roamsim_network::topology::NodeId;
 use roamsim_scenario::Scenario;
 use roamsim_scenario::run::{Prepared, RunError};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
 use snapshot::Watcher;
 use std::fs::File;
-use std::io::{ErrorKind, Read, Write};
-use std::num::NonZeroU64;
+use std::io::{self, ErrorKind, Read, Write};
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use wait::Waiting;
 
 /// Packets that are read from one device before the others have their turn. Chosen: some 50 us of work.
 const READ_AT_ONCE: usize = 16;
@@ -76,7 +75,7 @@ pub enum Failure {
     /// The run failed.
     Run(RunError),
     /// Waiting for devices failed.
-    Wait(Errno),
+    Wait(io::Error),
 }
 
 /// What ended the loop.
@@ -177,9 +176,6 @@ impl Clock {
         gates: &[Gate],
         wakes: &[File],
     ) -> Result<Ended, Failure> {
-        // The kernel wakes a thread up to 50 us late otherwise. Where it does not let itself be told,
-        // lateness says so.
-        let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         if self.origin.is_none() {
             self.origin = Some(Instant::now());
         }
@@ -187,10 +183,10 @@ impl Clock {
         let empty_at = self.now();
         let mut entries: Vec<_> = gates.iter().map(|gate| Entry { gate, empty_at, is_empty: true }).collect();
         let files = wakes.iter().chain(gates.iter().map(|gate| &gate.device));
-        let mut polled: Vec<_> = files.map(|file| PollFd::new(file, PollFlags::IN)).collect();
+        let mut waiting = Waiting::new(files);
         loop {
-            for (entry, polled) in entries.iter_mut().zip(&polled[wakes.len()..]) {
-                if !polled.revents().is_empty() {
+            for (file, entry) in (wakes.len()..).zip(&mut entries) {
+                if waiting.is_ready(file) {
                     self.read(prepared, gates, entry, &mut buffer).map_err(Failure::Run)?;
                 }
             }
@@ -201,20 +197,20 @@ impl Clock {
             let next = prepared.world().next_deadline().unwrap_or(Time::MAX).min(prepared.end());
             let until_shown = self.show(prepared.world());
             let wait = self.real(next.since(self.now())).min(until_shown).saturating_sub(self.margin.0);
-            let timeout = Timespec { tv_sec: wait.as_secs() as _, tv_nsec: wait.subsec_nanos() as _ };
             let asleep = Instant::now();
-            match poll(&mut polled, Some(&timeout)) {
+            match waiting.wait(wait) {
                 Ok(0) if !wait.is_zero() => self.margin.overslept(asleep.elapsed().saturating_sub(wait)),
-                Ok(_) | Err(Errno::INTR) => {}
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(Failure::Wait(error)),
             }
-            if polled[..wakes.len()].iter().any(|polled| !polled.revents().is_empty()) {
+            if (0..wakes.len()).any(|file| waiting.is_ready(file)) {
                 return Ok(Ended::Woken);
             }
             let now = self.now();
-            for (entry, polled) in entries.iter_mut().zip(&polled[wakes.len()..]) {
+            for (file, entry) in (wakes.len()..).zip(&mut entries) {
                 // A packet that ends a sleep has just come.
-                if polled.revents().is_empty() || !wait.is_zero() && entry.is_empty {
+                if !waiting.is_ready(file) || !wait.is_zero() && entry.is_empty {
                     entry.empty_at = now;
                 }
             }

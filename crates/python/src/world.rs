@@ -16,7 +16,8 @@ use roamsim_network::topology::NodeId;
 use roamsim_scenario::run::{Captured, Options, Prepared, RunError, prepare};
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::os::fd::{FromRawFd, RawFd};
+#[cfg(unix)]
+use std::os::fd::FromRawFd;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -79,11 +80,21 @@ fn numbered(course: &Course, node: &str) -> PyResult<NodeId> {
     course.prepared.node(node).ok_or_else(|| PyValueError::new_err(format!("there is no node {node:?}")))
 }
 
+/// A descriptor, as Python numbers it.
+type RawFd = i32;
+
 /// Files whose descriptors Python has given away.
+#[cfg(unix)]
 #[allow(unsafe_code, reason = "a descriptor that is handed over has no safe form")]
 fn files(descriptors: &[RawFd]) -> Vec<File> {
     // SAFETY: the caller has detached each descriptor, so that this is its only owner.
     descriptors.iter().map(|&descriptor| unsafe { File::from_raw_fd(descriptor) }).collect()
+}
+
+/// None: there are no devices without namespaces, and Python refuses a run by the clock before.
+#[cfg(not(unix))]
+fn files(_: &[RawFd]) -> Vec<File> {
+    Vec::new()
 }
 
 #[pymethods]

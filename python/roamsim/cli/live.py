@@ -6,6 +6,7 @@ import json
 import math
 import os
 import shlex
+import sys
 import tomllib
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -107,6 +108,9 @@ def live(
     the first program that ended, 124 if packets were late, 125 without namespaces or TUN devices. Without programs,
     the scenario plays in real time.
     """
+    if not sys.platform.startswith("linux"):
+        say("roamsim: roamsim live needs Linux: its network namespaces and TUN devices")
+        raise typer.Exit(NO_NAMESPACES)
     from roamsim.cli.view import drawn, is_drawn
     from roamsim.live.namespaces import NoNamespaces
     from roamsim.live.run import live as run_live

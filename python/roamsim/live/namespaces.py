@@ -82,8 +82,6 @@ class Namespaces:
     """
 
     def __init__(self, programs: Sequence[Program], hosts: str, *, is_v4: bool) -> None:
-        if not sys.platform.startswith("linux"):
-            raise NoNamespaces("roamsim live needs Linux: its network namespaces and TUN devices")
         if not os.access(_DEVICE, os.R_OK | os.W_OK):
             raise NoNamespaces(
                 f"roamsim live needs TUN devices, and {_DEVICE} cannot be opened; `modprobe tun` makes it"
