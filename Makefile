@@ -2,7 +2,7 @@
 # make dev     set up with an incremental build that is not fully optimised: after an edit, the way back to pytest
 # make test    set up, then all tests
 # make fuzz    mutated scenarios for ten minutes (FUZZ_SECONDS), with another seed each time; `make test` has 20 s of it
-# make lint    formats, lints and types, Rust and Python; the prose of pages and messages
+# make lint    formats, lints and types, Rust and Python; the crates' documentation; the prose of pages and messages
 # make generated  write the Python and JSON anew that metrics.toml and the schema of scenarios say
 # make docs    the documentation as a site in results/site, with the gallery and the crates' API; works offline
 # make figures draw the documentation's figures again, and run its notebook
@@ -26,7 +26,10 @@ BIN := .venv/bin
 UV := uv==0.13.9
 INSTALL := VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/uv pip install --quiet
 MATURIN := VIRTUAL_ENV=$(CURDIR)/.venv PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin develop --quiet --locked
+# Without the features of pyproject.toml: TLS takes half a minute to compile.
+QUICK := --profile quick --features ''
 PGO := --pgo
+RUSTDOC := RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --quiet
 SAY := @printf '\n=== %s\n'
 
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
@@ -56,11 +59,11 @@ setup: .venv/built
 
 .venv/compiled: .venv/tools $(RUST)
 	$(SAY) 'Building: the extension module with full optimisation (some minutes the first time)'
-	$(MATURIN) --release --features tls --skip-install
+	$(MATURIN) --release --skip-install
 	@touch $@
 
 .venv/built: .venv/dependencies .venv/compiled
-	$(MATURIN) --release --features tls --uv
+	$(MATURIN) --release --uv
 	@touch $@
 
 # A developer's build. Results are those of the full build, to the bit; `make setup` makes that one anew.
@@ -68,10 +71,10 @@ setup: .venv/built
 compiled-quick: .venv/tools
 	$(SAY) 'Building: the extension module, incrementally, without full optimisation'
 	@rm -f .venv/compiled
-	$(MATURIN) --profile quick --skip-install
+	$(MATURIN) $(QUICK) --skip-install
 
 dev: .venv/dependencies compiled-quick
-	$(MATURIN) --profile quick --uv
+	$(MATURIN) $(QUICK) --uv
 
 # Whichever build is there; a developer's, which is sooner ready, where none is.
 .PHONY: some-build
@@ -85,7 +88,7 @@ docs: some-build
 	$(SAY) 'Running: the examples, for the gallery'
 	$(BIN)/python docs/gallery.py
 	$(SAY) 'Building: the documentation of the Rust crates'
-	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --quiet
+	$(RUSTDOC)
 	$(SAY) 'Building: the site'
 	$(BIN)/sphinx-build -W --keep-going --quiet --jobs=2 -b html -c docs . results/site
 	@rm -rf results/site/rust && cp -R target/doc results/site/rust
@@ -120,6 +123,7 @@ lint-rust:
 	rustfmt --check $(wildcard crates/protocols/src/tcp/congestion/*.rs crates/protocols/src/tcp/congestion/bbr/mod.rs \
 		crates/protocols/src/tcp/detection/*.rs crates/protocols/src/tcp/recovery/*.rs)
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	$(RUSTDOC)
 
 lint-python: setup
 	$(SAY) 'Checking: formats, lints and types of Python'
@@ -192,7 +196,7 @@ references: setup
 
 wheel: setup
 	$(SAY) 'Building: a wheel in dist/'
-	$(BIN)/maturin build --release --features tls --locked --strip --quiet $(PGO) --out dist
+	$(BIN)/maturin build --release --locked --strip --quiet $(PGO) --out dist
 	$(SAY) 'Trying: the wheel in an environment of its own, without cargo'
 	$(BIN)/python tests/try_wheel.py dist
 

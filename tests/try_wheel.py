@@ -84,6 +84,8 @@ def main(folder: Path) -> None:
         vary = ("--set", "scenario.duration=10s", "--vary", "link.pipe.delay=10ms,20ms")
         do("roamsim", "sweep", "first.toml", *vary, "--out", "two")
         do("roamsim", "compare", "first.toml", *vary, "--replications", "3")
+        tls = ("--set", "flow.over_quic.transport.crypto=tls", "--set", "scenario.duration=2s")
+        do("roamsim", "run", os.fspath(ROOT / "examples/quic-transfer.toml"), *tls)
         told = [os.fspath(programs / "python"), "-c", FINGERPRINTS, os.fspath(ROOT / "examples")]
         found = subprocess.run(told, cwd=place, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
         differ = set(found.splitlines()) - set((ROOT / RECORDED).read_text(encoding="utf-8").splitlines())
