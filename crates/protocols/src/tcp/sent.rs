@@ -337,8 +337,9 @@ impl Sent {
         any
     }
 
-    /// [`Sent::on_block`] for the block at this `place` of an acknowledgement. Mostly it repeats a block of the
-    /// last acknowledgement, at this place or at the one before, which held `before`; that takes no search.
+    /// [`Sent::on_block`] for the block at this `place` of an acknowledgement. Mostly it repeats a block of
+    /// the last acknowledgement, at this place or at the one before, which held `before`; that takes no
+    /// search.
     pub(super) fn on_block_at(&mut self, place: usize, block: Range, before: &mut Range, now: Time) -> bool {
         let told = std::mem::replace(&mut self.told[place], block);
         let is_known = block == told || block == *before;

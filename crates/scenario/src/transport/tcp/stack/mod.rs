@@ -86,7 +86,9 @@ fn has_control(own: Table<'_>, control: &str) -> bool {
 
 /// Whether transports with such settings of their own reduce their window by the share of marks.
 fn counts_marks(own: Table<'_>) -> bool {
-    Variant::ALL.iter().any(|variant| variant.counts_marks() && has_control(own, variant.congestion_control()))
+    Variant::ALL
+        .iter()
+        .any(|variant| variant.counts_marks() && has_control(own, variant.congestion_control()))
 }
 
 /// Whether a setting of a preset needs what the transport's own settings turn off or replace.
