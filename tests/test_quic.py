@@ -72,6 +72,44 @@ def test_each_end_writes_a_qlog(tmp_path: Path) -> None:
         assert file.read_bytes() == (again / file.name).read_bytes()
 
 
+def test_a_qlog_is_one_that_qvis_draws(tmp_path: Path) -> None:
+    """By the rules of its loader (FileLoader, TextSequenceJSONToQlog, QlogLoaderV2) and of its congestion graph."""
+    lossy = {"link.0.loss": {"model": "bernoulli", "probability": 0.01}}
+    roamsim.run(TRANSFER, set={"scenario.duration": "10s"} | lossy, qlog=tmp_path)
+    # By its ending a file is a text sequence: each record begins with RS. One that is no JSON ends the reading.
+    for side, node in (("client", "phone"), ("server", "server")):
+        records = [json.loads(text) for text in (tmp_path / f"over_quic-{node}.sqlog").read_text().split("\x1e")[1:]]
+        head, events = records[0], records[1:]
+        assert head["qlog_version"] in {"draft-02", "draft-02-RC1", "qlog-03-WIP", "0.3"}
+        assert head["qlog_format"] == "JSON-SEQ"
+        assert head["trace"]["vantage_point"]["type"] == side
+        # Times are absolute unless common fields say otherwise, and in order, or it warns and sorts.
+        assert "common_fields" not in head["trace"]
+        times = [event["time"] for event in events]
+        assert times == sorted(times)
+        # Each group would be a connection of its own.
+        assert not any("group_id" in event for event in events)
+        of = {
+            name: [event["data"] for event in events if event["name"] == name]
+            for name in ("transport:packet_sent", "recovery:packet_lost", "recovery:metrics_updated")
+        }
+        assert sum(map(len, of.values())) + sum(
+            event["name"] == "transport:packet_received" for event in events
+        ) == len(events)
+        # It draws packets by their size in `raw`, and losses by the number of a packet that was sent. Sizes elsewhere are
+        # called errors.
+        sent = of["transport:packet_sent"]
+        assert all(data["raw"]["length"] > 0 for data in sent)
+        assert not any({"packet_size", "payload_length", "length"} & data["header"].keys() for data in sent)
+        assert {data["header"]["packet_type"] for data in sent} <= {"initial", "handshake", "1RTT"}
+        numbers = {data["header"]["packet_number"] for data in sent}
+        assert {data["header"]["packet_number"] for data in of["recovery:packet_lost"]} <= numbers
+        # Round-trip times are in ms: 40 of delay, and what the queue adds.
+        smoothed = [data["smoothed_rtt"] for data in of["recovery:metrics_updated"] if "smoothed_rtt" in data]
+        assert 40 <= min(smoothed) <= max(smoothed) < 1000
+    assert of["recovery:packet_lost"] == [] or side == "server"
+
+
 def test_a_qlog_needs_quic_and_a_folder(tmp_path: Path) -> None:
     with pytest.raises(roamsim.RunFailed, match="no transport of this scenario is QUIC"):
         roamsim.run(ROOT / "examples" / "slow-start.toml", qlog=tmp_path / "logs")
@@ -170,16 +208,51 @@ def test_a_panic_within_the_library_is_told_with_its_run_and_the_campaign_goes_o
 TLS = {"flow.over_quic.transport.crypto": "tls", "scenario.duration": "2s"}
 
 
-@pytest.mark.needs("tshark")
-def test_tshark_reads_the_frames_of_tls_in_a_capture(tmp_path: Path) -> None:
-    file = tmp_path / "run.pcapng"
+def run_over_tls(settings: dict[str, object], pcap: Path | None = None) -> roamsim.Result:
+    """A run over TLS, if the build has it."""
     try:
-        roamsim.run(TRANSFER, set=TLS, pcap=file, pcap_at="phone")
+        return roamsim.run(TRANSFER, set=TLS | settings, pcap=pcap, pcap_at="phone" if pcap else ())
     except roamsim.ScenarioError as error:
         # A developer's build.
         assert "this build has no TLS" in str(error)
         assert "ROAMSIM_REQUIRE_TOOLS" not in os.environ, "the build has lost its cargo feature `tls`"
         pytest.skip("the build has no cargo feature `tls`")
+
+
+@pytest.mark.parametrize("early_data", ["none", "accepted", "refused"])
+def test_a_transfer_over_tls_takes_the_time_of_the_null_session(early_data: str) -> None:
+    # One certificate: the null session is told its octets.
+    settings: dict[str, object] = {
+        "flow.over_quic.transport.early_data": early_data,
+        "flow.over_quic.transport.certificate_size": "332B",
+        "flow.over_quic.application.size": "20kB",
+    }
+    of = [
+        result.flows.row(by_predicate=polars.col("name") == "over_quic", named=True)
+        for result in (run_over_tls(settings), roamsim.run(TRANSFER, set={"scenario.duration": "2s"} | settings))
+    ]
+    assert of[0] == of[1]
+    assert of[0]["connection"] == "completed"
+
+
+@pytest.mark.needs("tshark")
+def test_tshark_reads_early_data_in_a_capture(tmp_path: Path) -> None:
+    files = [tmp_path / f"{number}.pcapng" for number in range(2)]
+    for file in files:
+        run_over_tls({"flow.over_quic.transport.early_data": "accepted"}, file)
+    # The same octets, tickets and secrets among them.
+    assert files[0].read_bytes() == files[1].read_bytes()
+    # 0-RTT packets are of type 1.
+    command = ["tshark", "-r", str(files[0]), "-Y", "quic.long.packet_type == 1", "-T", "fields", "-e"]
+    command.append("quic.stream.stream_id")
+    shown = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout.splitlines()
+    assert len(shown) >= 9 and all(line.strip() for line in shown), shown
+
+
+@pytest.mark.needs("tshark")
+def test_tshark_reads_the_frames_of_tls_in_a_capture(tmp_path: Path) -> None:
+    file = tmp_path / "run.pcapng"
+    run_over_tls({}, file)
     fields = ("-T", "fields", "-e", "quic.stream.stream_id", "-e", "quic.frame_type", "-e", "tls.handshake.type")
     command = ["tshark", "-r", str(file), "-Y", "quic", *fields]
     shown = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout

@@ -9,15 +9,16 @@
 use crate::control::Meter;
 use crate::messages::{self, Messages, Outbox};
 use crate::null::{EarlyData, NullClient, NullServer};
+use crate::qlog::Mended;
 use crate::random::{ConnectionIds, ResetKey, TokenKey, first_destination, octets};
 use crate::settings::{MAX_DATAGRAM_BYTES, Settings};
-use crate::{LIBRARY, clock};
+use crate::{LIBRARY, SERVER_NAME, clock};
 use bytes::{Bytes, BytesMut};
 use quinn_proto::crypto::{ClientConfig as ClientCrypto, ServerConfig as ServerCrypto};
 use quinn_proto::{
     ApplicationClose, ClientConfig, Connection, ConnectionError, ConnectionHandle, DatagramEvent, Dir,
     EcnCodepoint, Endpoint as Library, EndpointConfig, Event, QlogConfig, QlogStream, ReadError,
-    ServerConfig, StreamEvent, StreamId, TimeSource, Transmit, VarInt,
+    ServerConfig, Side, StreamEvent, StreamId, TimeSource, Transmit, VarInt,
 };
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_network::socket::endpoint::{self, Arrival, Endpoint, EndpointEvent, LogFile};
@@ -31,9 +32,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, SystemTime};
-
-/// The name that the client asks the server for; its length is part of the first message.
-const SERVER_NAME: &str = "server";
 
 /// Octets that applications write, as many as are handed over at a time. The library keeps references to
 /// them.
@@ -62,11 +60,13 @@ impl Crypto {
         ]
     }
 
-    /// A client and a server over TLS, with a certificate chain of so many octets or more, and where their
-    /// secrets are.
+    /// A client and a server over TLS, and where their secrets are. If they have met before, that drew from
+    /// `random`.
     #[cfg(feature = "tls")]
-    pub fn tls(certificate_bytes: u32) -> ([Crypto; 2], Arc<crate::tls::Secrets>) {
-        let (client, server, secrets) = crate::tls::ends(certificate_bytes);
+    pub fn tls(settings: &Settings, random: Stream) -> ([Crypto; 2], Arc<crate::tls::Secrets>) {
+        let &Settings { certificate_bytes, early_data, .. } = settings;
+        let (client, server, secrets) =
+            crate::tls::ends(certificate_bytes, early_data, &settings.remembered(), random);
         ([Crypto::Client(client), Crypto::Server(server)], secrets)
     }
 }
@@ -242,7 +242,7 @@ impl Quic {
                         *payload_bytes,
                         &random.child(4),
                         meter,
-                        log.take().and_then(qlog),
+                        log.take().and_then(|log| qlog(log, Side::Server)),
                     )));
                     server.time_source(Arc::new(NoClock));
                     Some(Arc::new(server))
@@ -263,7 +263,7 @@ impl Quic {
             self.payload_bytes,
             &random,
             &self.meter,
-            self.log.take().and_then(qlog),
+            self.log.take().and_then(|log| qlog(log, Side::Client)),
         )));
         let server = socket_address(SERVER, PORT);
         match self.library().connect(clock::instant(now), config, server, SERVER_NAME) {
@@ -748,9 +748,12 @@ impl Endpoint for Quic {
 }
 
 /// What writes the library's events by time zero of the simulation (qlog, as JSON text sequences).
-fn qlog((title, file): (String, LogFile)) -> Option<QlogStream> {
+fn qlog((title, file): (String, LogFile), side: Side) -> Option<QlogStream> {
     let mut config = QlogConfig::default();
-    config.writer(file).title(Some(title)).start_time(clock::instant(Time::ZERO));
+    config
+        .writer(Box::new(Mended::new(file, side)))
+        .title(Some(title))
+        .start_time(clock::instant(Time::ZERO));
     config.into_stream()
 }
 

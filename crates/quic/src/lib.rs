@@ -24,6 +24,7 @@ pub mod control;
 pub mod endpoint;
 pub mod messages;
 pub mod null;
+mod qlog;
 pub mod random;
 pub mod settings;
 #[cfg(feature = "tls")]
@@ -32,6 +33,9 @@ pub mod tls;
 pub use endpoint::{Crypto, Quic};
 pub use messages::Messages;
 pub use settings::{CongestionControl, EarlyData, Settings};
+
+/// The name that the client asks the server for; its length is part of the first message.
+const SERVER_NAME: &str = "server";
 
 /// The library behind this crate, with its version.
 pub const LIBRARY: &str = "quinn-proto 0.11.19";

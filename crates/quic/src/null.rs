@@ -108,6 +108,12 @@ impl Remembered {
         }
         Remembered(octets)
     }
+
+    /// As they are written.
+    #[cfg(feature = "tls")]
+    pub(crate) fn octets(&self) -> &[u8] {
+        &self.0
+    }
 }
 
 /// A number as QUIC writes it (RFC 9000 section 16).

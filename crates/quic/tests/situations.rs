@@ -6,6 +6,7 @@ mod path;
 use path::{Path, ms};
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_network::socket::endpoint::{Endpoint, EndpointEvent};
+use roamsim_network::traffic_class::Ecn;
 use roamsim_protocols::Address;
 use roamsim_quic::{Crypto, Messages, Quic, Settings};
 
@@ -181,6 +182,98 @@ fn acknowledgements_wait_for_a_second_packet() {
     }
 }
 
+/// A single packet with a mark is acknowledged at once (RFC 9000 section 13.2.1), and the window falls by half.
+#[test]
+fn a_mark_is_acknowledged_at_once() {
+    let settings = Settings { ecn: true, ..datagrams() };
+    let mut path = Path::new(Crypto::null(&settings), &settings);
+    path.ecn = Ecn::Capable0;
+    path.ends[0].open();
+    path.run_until(ms(300), &|_, _| false);
+    let (begin, window) = (path.now, path.ends[0].cwnd_bytes().expect("a window"));
+    path.ends[0].write_message(1000);
+    path.ecn = Ecn::CongestionExperienced;
+    path.run_until(begin + path.one_way + Span::from_ms(1), &|_, _| false);
+    path.ecn = Ecn::Capable0;
+    path.run_until(begin + Span::from_ms(200), &|_, _| false);
+    assert_eq!(sent_from(&path, 1, begin)[0].0, begin + path.one_way);
+    assert_eq!(path.ends[0].cwnd_bytes(), Some(window / 2));
+    assert_eq!(path.ends[0].counts().ecn.map(|ecn| ecn.reductions), Some(1));
+}
+
+/// Both probes after a timeout ask for an acknowledgement at once (IMMEDIATE_ACK, 0x1f, of
+/// draft-ietf-quic-ack-frequency), as do probes of the path MTU: each is answered after one way.
+#[test]
+fn probes_ask_for_an_acknowledgement_at_once() {
+    let mut path = open(&datagrams());
+    let begin = path.now;
+    path.ends[0].write_message(100);
+    path.run_until(begin + Span::from_secs(1), &|_, at| at == begin);
+    let probes: Vec<usize> = (0..path.sent.len()).filter(|&number| path.sent[number].at > begin).collect();
+    let probes = probes.into_iter().filter(|&number| path.sent[number].end == 0).take(2);
+    assert_eq!(probes.map(|number| path.frames(number)[0]).collect::<Vec<_>>(), [0x1f; 2]);
+    // Before that the connection was idle but for the search for the MTU.
+    let of_mtu = (0..path.sent.len()).filter(|&number| path.sent[number].bytes > 1200);
+    let of_mtu: Vec<usize> = of_mtu.filter(|&number| path.sent[number].end == 0).collect();
+    assert!(of_mtu.len() >= 3, "{of_mtu:?}");
+    for number in of_mtu {
+        // PING and IMMEDIATE_ACK, and what fills it.
+        assert_eq!(path.frames(number)[..2], [0x01, 0x1f]);
+        let answer = path.sent[number].at + path.one_way;
+        assert!(path.sent.iter().any(|sent| (sent.end, sent.at) == (1, answer)), "{number}");
+    }
+}
+
+/// An end that has nothing to send but acknowledgements has some of them acknowledged (RFC 9000 section
+/// 13.2.4): the sender of data has an ACK frame (0x02) behind a message now and then. A DATAGRAM frame of 100
+/// octets takes three more, of type and length.
+#[test]
+fn acknowledgements_are_acknowledged_now_and_then() {
+    let mut path = open(&datagrams());
+    let first = path.sent.len();
+    for step in 1..=100 {
+        path.ends[0].write_message(100);
+        path.run_until(ms(300 + 100 * step), &|_, _| false);
+    }
+    let of_client = (first..path.sent.len()).filter(|&number| path.sent[number].end == 0);
+    let behind: Vec<_> = of_client.map(|number| path.frames(number).get(103).copied()).collect();
+    assert!(behind.contains(&Some(0x02)), "{behind:x?}");
+}
+
+/// An end that closes acknowledges what it has not yet acknowledged (ACK, 0x02) with CONNECTION_CLOSE (0x1d).
+#[test]
+fn an_end_that_closes_acknowledges() {
+    let mut path = open(&datagrams());
+    let begin = path.now;
+    path.ends[0].write_message(100);
+    // The acknowledgement would leave 25 ms after the message has come.
+    path.run_until(begin + path.one_way + Span::from_ms(10), &|_, _| false);
+    path.ends[1].abort();
+    path.run_until(begin + Span::from_secs(1), &|_, _| false);
+    let number = (0..path.sent.len()).rfind(|&number| path.sent[number].end == 1).expect("an end");
+    let frames = path.frames(number);
+    assert!(frames[0] == 0x02 && frames.contains(&0x1d), "{frames:x?}");
+    assert_eq!(path.when(0, EndpointEvent::Reset), Some(begin + path.one_way * 2 + Span::from_ms(10)));
+}
+
+/// A receiver takes 3000 octets beyond what it has read. All that it sends for 100 ms is lost, new limits
+/// among it (MAX_DATA and MAX_STREAM_DATA): its sender is blocked, and goes on when they come again (RFC 9000
+/// sections 4.1 and 13.3).
+#[test]
+fn a_limit_that_is_lost() {
+    let took = |from_ms: u64, to_ms: u64| {
+        let settings = Settings { receive_window_bytes: 3000, ..Settings::default() };
+        let mut path = with(&settings, 30_000);
+        path.deaf = Some((0, ms(from_ms), ms(to_ms)));
+        path.run(&[]);
+        assert_eq!(path.delivered_bytes, 30_000);
+        assert!(is_closed_well(&path));
+        path.when(1, EndpointEvent::RemoteClosed).expect("an end")
+    };
+    let (whole, broken) = (took(0, 0), took(100, 200));
+    assert!(broken > whole + Span::from_ms(100), "{whole} {broken}");
+}
+
 /// Path MTU discovery finds what the path carries, to 20 octets (the library's bound), and its lost probes
 /// are no congestion (RFC 8899 section 3).
 #[test]
@@ -194,6 +287,26 @@ fn the_mtu_is_found() {
         assert!(found.contains(&largest), "{most_bytes}: {largest}");
         assert_eq!(path.ends[0].counts().fast_retransmits, 0, "{most_bytes}");
         assert!(is_closed_well(&path));
+    }
+}
+
+/// After 600 s the search begins anew, as the path may carry more by then.
+#[test]
+fn the_mtu_is_sought_again_after_600_s() {
+    let settings = Settings { max_idle_timeout: None, ..datagrams() };
+    let mut path = Path::new(Crypto::null(&settings), &settings);
+    path.most_bytes = 1400;
+    path.ends[0].open();
+    path.run_until(ms(60_000), &|_, _| false);
+    path.most_bytes = 1500;
+    for (at_s, found) in [(500, 1000..=1200), (700, 1452..=1452)] {
+        let begin = ms(1000 * at_s);
+        path.run_until(begin, &|_, _| false);
+        path.ends[0].write_message(1000);
+        path.run_until(begin + Span::from_secs(10), &|_, _| false);
+        let largest =
+            sent_from(&path, 0, begin).into_iter().map(|(_, bytes)| bytes).max().expect("datagrams");
+        assert!(found.contains(&largest), "{at_s} s: {largest}");
     }
 }
 
@@ -286,6 +399,22 @@ fn a_path_whose_validation_fails() {
     assert_eq!(path.delivered_bytes, 3_000_000);
     assert!(path.arrivals.iter().all(|&(_, _, to)| to != Address(9)));
     assert!(is_closed_well(&path));
+}
+
+/// Datagrams wait for the window when the client migrates to a path that carries less than the one before, with
+/// a window as at first: all leave on the new path, as each fits into any path.
+#[test]
+fn datagrams_that_wait_go_by_the_new_path() {
+    let mut path = open(&datagrams());
+    (0..200).for_each(|_| assert!(path.ends[0].write_message(1162).is_some()));
+    let begin = path.now;
+    path.run_until(begin + Span::from_ms(1), &|_, _| false);
+    path.most_bytes = 1200;
+    path.ends[0].on_addresses(path.now, &[Address(9), Address(0)]);
+    path.run_until(begin + Span::from_secs(5), &|_, _| false);
+    let arrived = path.events.iter().filter(|event| matches!(event.2, EndpointEvent::Message { .. })).count();
+    assert_eq!(arrived, 200);
+    assert!(path.ends[0].is_settled(Address(9)));
 }
 
 /// An end loses its state, and answers what it does not know by a stateless reset (RFC 9000 section 10.3),

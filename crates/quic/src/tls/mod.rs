@@ -7,14 +7,23 @@
 //!   8032).
 //! - Certificates are checked against a fixed time of day.
 //! - Secrets are kept as lines of a key log ([`Secrets`]) and written into captures.
+//! - With early data (RFC 8446 section 2.3) the two ends have met before the run: a first handshake leaves the
+//!   client two tickets and the server's transport parameters. It takes no simulated time, draws from a stream
+//!   of its own, and is in no key log. Servers keep sessions in memory, so a ticket is a random name for one;
+//!   a server that refuses early data has another memory.
 //!
 //! The server repeats its certificate until the chain has the wanted size. The client checks the first one.
-//! Not modelled: resumption.
+//! Not modelled: resumption without early data.
 
+use crate::SERVER_NAME;
+use crate::null::{EarlyData, Remembered};
 use crate::random::octets;
+use quinn_proto::Side;
 use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
+use quinn_proto::crypto::{ClientConfig, ServerConfig};
+use quinn_proto::transport_parameters::TransportParameters;
 use roamsim_engine::Stream;
-use rustls::crypto::{ActiveKeyExchange, CryptoProvider, SecureRandom, SharedSecret, SupportedKxGroup};
+use rustls::crypto::{ActiveKeyExchange, CryptoProvider, SecureRandom, SharedSecret, SupportedKxGroup, ring};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, UnixTime};
 use rustls::time_provider::TimeProvider;
 use rustls::{Error, KeyLog, NamedGroup, PeerMisbehaved};
@@ -120,8 +129,8 @@ impl Secrets {
     }
 }
 
-impl KeyLog for Secrets {
-    fn log(&self, label: &str, client_random: &[u8], secret: &[u8]) {
+impl Secrets {
+    fn add(&self, label: &str, client_random: &[u8], secret: &[u8]) {
         let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let hex = |octets: &[u8]| {
             octets.iter().fold(String::new(), |mut text, octet| {
@@ -133,36 +142,115 @@ impl KeyLog for Secrets {
     }
 }
 
+/// Only a client always has the secret of early data: a server that refuses it never learns it.
+const OF_EARLY_DATA: &str = "CLIENT_EARLY_TRAFFIC_SECRET";
+
+/// What a server logs. Both ends have the same secrets; the server has them first.
+#[derive(Debug)]
+struct OfServer(Arc<Secrets>);
+
+impl KeyLog for OfServer {
+    fn log(&self, label: &str, client_random: &[u8], secret: &[u8]) {
+        if label != OF_EARLY_DATA {
+            self.0.add(label, client_random, secret);
+        }
+    }
+}
+
+/// What a client logs.
+#[derive(Debug)]
+struct OfClient(Arc<Secrets>);
+
+impl KeyLog for OfClient {
+    fn log(&self, label: &str, client_random: &[u8], secret: &[u8]) {
+        if label == OF_EARLY_DATA {
+            self.0.add(label, client_random, secret);
+        }
+    }
+}
+
 fn provider() -> Arc<CryptoProvider> {
     Arc::new(CryptoProvider {
-        kx_groups: vec![&X25519],
+        // The other two are offered, as by ring, and never used: both ends prefer the first.
+        kx_groups: vec![&X25519, ring::kx_group::SECP256R1, ring::kx_group::SECP384R1],
         secure_random: &Lent,
-        ..rustls::crypto::ring::default_provider()
+        ..ring::default_provider()
     })
 }
+
+/// Of QUIC (RFC 9000).
+const VERSION: u32 = 1;
 
 /// The message of panics that only a wrong certificate, key or suite of this crate could cause.
 const OURS: &str = "the certificate, the key and the suites of this crate";
 
 /// Both ends of a connection over TLS, client and server, and their secrets. The server's chain has at least
-/// so many octets.
-pub(crate) fn ends(chain_bytes: u32) -> (Arc<QuicClientConfig>, Arc<QuicServerConfig>, Arc<Secrets>) {
+/// so many octets. With early data they meet here, drawing from `random`, and the client remembers the
+/// server's transport parameters.
+pub(crate) fn ends(
+    chain_bytes: u32,
+    early_data: EarlyData,
+    remembered: &Remembered,
+    random: Stream,
+) -> (Arc<QuicClientConfig>, Arc<QuicServerConfig>, Arc<Secrets>) {
     let versions = [&rustls::version::TLS13];
     let (certificate, secrets) = (CertificateDer::from(CERTIFICATE), Arc::<Secrets>::default());
+    let has_early_data = early_data != EarlyData::None;
     let mut roots = rustls::RootCertStore::empty();
     roots.add(certificate.clone()).expect(OURS);
     let client = rustls::ClientConfig::builder_with_details(provider(), Arc::new(Day));
     let client = client.with_protocol_versions(&versions).expect(OURS);
-    let client = client.with_root_certificates(roots).with_no_client_auth();
-    let server = rustls::ServerConfig::builder_with_details(provider(), Arc::new(Day));
-    let server = server.with_protocol_versions(&versions).expect(OURS).with_no_client_auth();
-    let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(KEY.to_vec()));
-    let chain = vec![certificate; (chain_bytes as usize).div_ceil(CERTIFICATE.len()).max(1)];
-    let mut server = server.with_single_cert(chain, key).expect(OURS);
-    // Both ends have the same secrets; the server has them first.
-    server.key_log = Arc::<Secrets>::clone(&secrets);
+    let mut client = client.with_root_certificates(roots).with_no_client_auth();
+    client.enable_early_data = has_early_data;
+    client.key_log = Arc::new(OfClient(Arc::clone(&secrets)));
     let client = Arc::new(QuicClientConfig::try_from(client).expect(OURS));
-    (client, Arc::new(QuicServerConfig::try_from(server).expect(OURS)), secrets)
+    // Each has a memory of sessions of its own.
+    let server = || {
+        let server = rustls::ServerConfig::builder_with_details(provider(), Arc::new(Day));
+        let server = server.with_protocol_versions(&versions).expect(OURS).with_no_client_auth();
+        let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(KEY.to_vec()));
+        let chain = vec![certificate.clone(); (chain_bytes as usize).div_ceil(CERTIFICATE.len()).max(1)];
+        let mut server = server.with_single_cert(chain, key).expect(OURS);
+        // All or nothing (RFC 9001 section 4.6.1).
+        server.max_early_data_size = if has_early_data { u32::MAX } else { 0 };
+        server.key_log = Arc::new(OfServer(Arc::clone(&secrets)));
+        Arc::new(QuicServerConfig::try_from(server).expect(OURS))
+    };
+    let first = server();
+    if has_early_data {
+        meet(&client, &first, remembered, random);
+        secrets.take();
+    }
+    let server = if early_data == EarlyData::Refused { server() } else { first };
+    (client, server, secrets)
+}
+
+/// A first handshake, whose tickets the client keeps.
+fn meet(
+    client: &Arc<QuicClientConfig>,
+    server: &Arc<QuicServerConfig>,
+    remembered: &Remembered,
+    random: Stream,
+) {
+    let mut lent = Some(random);
+    lend(&mut lent);
+    let of_client = TransportParameters::read(Side::Server, &mut [].as_slice()).expect(OURS);
+    let of_server = TransportParameters::read(Side::Client, &mut remembered.octets()).expect(OURS);
+    let client = Arc::clone(client).start_session(VERSION, SERVER_NAME, &of_client).expect(OURS);
+    let mut sessions = [client, Arc::clone(server).start_session(VERSION, &of_server)];
+    let (mut from, mut silent) = (0, 0);
+    while silent < 2 {
+        let mut octets = Vec::new();
+        let has_keys = sessions[from].write_handshake(&mut octets).is_some();
+        if !octets.is_empty() {
+            sessions[1 - from].read_handshake(&octets).expect(OURS);
+        }
+        // Keys may come without octets, and octets without keys.
+        let is_silent = octets.is_empty() && !has_keys;
+        silent = if is_silent { silent + 1 } else { 0 };
+        from = if is_silent { 1 - from } else { from };
+    }
+    lend(&mut lent);
 }
 
 #[cfg(test)]

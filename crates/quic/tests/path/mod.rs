@@ -48,6 +48,10 @@ pub struct Path {
     pub least_window: Option<u64>,
     /// Larger datagrams are lost.
     pub most_bytes: usize,
+    /// Nothing reaches this end between these times.
+    pub deaf: Option<(usize, Time, Time)>,
+    /// The mark with which datagrams arrive.
+    pub ecn: Ecn,
     /// The datagram of this number takes so much longer.
     pub late: Option<(usize, Span)>,
     on_way: VecDeque<OnWay>,
@@ -78,6 +82,8 @@ impl Path {
             unreachable: None,
             least_window: None,
             most_bytes: usize::MAX,
+            deaf: None,
+            ecn: Ecn::NotCapable,
             late: None,
             on_way: VecDeque::new(),
             now: Time::ZERO,
@@ -102,6 +108,9 @@ impl Path {
     }
 
     fn deliver(&mut self, to: usize, [source, destination]: [(Address, u16); 2], payload: &[u8]) {
+        if self.deaf.is_some_and(|(end, from, until)| end == to && (from..until).contains(&self.now)) {
+            return;
+        }
         self.arrivals.push((self.now, to, destination.0));
         let (source, source_port) = source;
         let (destination, port) = destination;
@@ -109,8 +118,16 @@ impl Path {
         if port != self.port(to) {
             return;
         }
-        let arrival = Arrival { source, source_port, destination, ecn: Ecn::NotCapable, payload };
+        let arrival = Arrival { source, source_port, destination, ecn: self.ecn, payload };
         self.ends[to].handle(self.now, &arrival);
+    }
+
+    /// The frames of a datagram with a short header (RFC 9000 section 17.3.1): a connection ID of 8 octets and
+    /// a packet number of up to four, which nothing hides here, and the tag at the end.
+    pub fn frames(&self, number: usize) -> &[u8] {
+        let octets = &self.octets[number];
+        assert!(octets[0] & 0x80 == 0, "a long header");
+        &octets[1 + 8 + 1 + usize::from(octets[0] & 3)..octets.len() - 16]
     }
 
     /// The port by which an end is known.

@@ -23,7 +23,8 @@ pub(crate) fn add(
 ) -> Option<Association> {
     let law = model.law().and_then(|name| world.laws.get(name)).cloned();
     let settings = settings(model, has_messages, law);
-    let Session { crypto: [client, server], over } = session(model, &settings);
+    let of_client = if model.client == End::From { &of_a } else { &of_b };
+    let Session { crypto: [client, server], over } = session(model, &settings, of_client);
     let end = |user, crypto, random| -> Box<dyn Endpoint> {
         let end = over(Quic::new(&settings, crypto, random));
         Box::new(if matches!(user, User::FlowBothWays { .. }) { end.both_ways() } else { end })
@@ -42,20 +43,25 @@ pub(crate) fn add(
     }
 }
 
+/// The number of the random stream of a handshake before the run.
+#[cfg(feature = "tls")]
+const MEETING: u64 = 6;
+
 /// The cryptography of both ends, and what an end needs besides.
 struct Session {
     crypto: [Crypto; 2],
     over: Box<dyn Fn(Quic) -> Quic>,
 }
 
-fn session(model: &Model, settings: &Settings) -> Session {
+fn session(model: &Model, settings: &Settings, of_client: &Stream) -> Session {
     #[cfg(feature = "tls")]
     if model.crypto == QuicCrypto::Tls {
-        let (crypto, secrets) = Crypto::tls(settings.certificate_bytes);
+        // Others of the client's streams are those of its endpoint.
+        let (crypto, secrets) = Crypto::tls(settings, of_client.child(MEETING));
         return Session { crypto, over: Box::new(move |end| end.over_tls(Arc::clone(&secrets))) };
     }
     // Validation refuses TLS in a build without it.
-    let _ = model.crypto;
+    let _ = (model.crypto, of_client);
     Session { crypto: Crypto::null(settings), over: Box::new(|end| end) }
 }
 

@@ -1,6 +1,6 @@
 //! Settings of QUIC.
 
-use super::model::{Quic, QuicCongestionControl, QuicCrypto, QuicEarlyData};
+use super::model::{Quic, QuicCongestionControl, QuicCrypto};
 use crate::access::Network;
 use crate::digested;
 use crate::report::{Report, Step, join};
@@ -65,10 +65,6 @@ pub(crate) fn check(
         let message = format!("a certificate chain has 1 to {MAX_CERTIFICATE_BYTES} B here");
         let help = format!("write \"{MAX_CERTIFICATE_BYTES}B\" or less");
         report.add(&join(at, ["certificate_size"]), message, help);
-    }
-    if quic.early_data != QuicEarlyData::None && quic.crypto == QuicCrypto::Tls {
-        let message = "`early_data` needs a ticket of an earlier connection, and `tls` here has none";
-        report.add(&join(at, ["early_data"]), message, "leave `crypto` out: the null session has early data");
     }
     if quic.keep_alive > Span::ZERO
         && quic.max_idle_timeout > Span::ZERO
