@@ -22,7 +22,7 @@ use roamsim_protocols::mih::wire::link::{
     EventList, LinkAddress, LinkGoingDownReason, LinkId, LinkTupleId, LinkType, Status,
 };
 use roamsim_protocols::mih::wire::value::OctetString;
-use roamsim_protocols::mih::{self, MessageId, Mihf, Tlv, Tlvs, TransactionNumber};
+use roamsim_protocols::mih::{self, Held, MessageId, Mihf, Tlv, Tlvs, TransactionNumber};
 use std::collections::VecDeque;
 
 /// A node's MIHF and the sockets of its sessions.
@@ -300,6 +300,8 @@ pub struct Signalling {
     pub traffic_at_start: Option<[Traffic; 2]>,
     /// See `traffic_at_start`.
     pub traffic_at_stop: Option<[Traffic; 2]>,
+    /// Transaction states that both MIHFs held until the stop: origin, responder.
+    pub states_at_stop: Option<[Held; 2]>,
     pub(crate) content: Content,
     pub(crate) set_up: bool,
     /// Links to whose events the responder's user has subscribed.
@@ -340,6 +342,7 @@ impl Signalling {
             commands: Vec::new(),
             traffic_at_start: None,
             traffic_at_stop: None,
+            states_at_stop: None,
             set_up: false,
             subscribed: Vec::new(),
             error_meters: Vec::new(),

@@ -17,7 +17,8 @@
 //! < MESSAGE                           the peer sends it
 //! < octets HEX                        the peer sends these octets
 //! event NAME N                        the MIHF tells its user
-//! stat NAME N                         a counter's value, or `rejected.REASON`
+//! stat NAME N                         a counter's value, or `rejected.REASON`, or of transaction states
+//!                                     `states` (held now), `most_states`, `state_ms` (number over time)
 //! timeout TIME | timeout none         the deadline that the MIHF has
 //! ```
 //! A MESSAGE is `Indication`, `Request`, `Response` or a name of the catalogue, or `Ack(...)` of one of them,
@@ -424,7 +425,11 @@ impl Run {
                 .ok_or_else(|| format!("{reason:?} is no reason"))?;
             return Ok(stats.rejected(reason));
         }
+        let states = self.mihf.states(SESSION, self.now);
         Ok(match name {
+            "states" => states.now,
+            "most_states" => states.most,
+            "state_ms" => (states.area_ns / 1_000_000) as u64,
             "indications" => stats.indications,
             "requests" => stats.requests,
             "responses" => stats.responses,

@@ -85,6 +85,32 @@ fn a_response_is_acknowledged_by_timers_of_its_own() {
 }
 
 #[test]
+fn transaction_states_are_averaged_up_to_the_stop_and_from_the_end_of_the_warm_up() {
+    // Indications arrive at 1.01, 1.51, ... 4.51 s and are known for 2 s: up to the stop, 4 s after the
+    // start, 2 s each of four and 1.99, 1.49, 0.99, 0.49 s, in all 12.96 s. The origin waits 20 ms for each
+    // of eight ACKs.
+    let text = signalling(
+        "kind = \"indication\"\ntransport = { protocol = \"udp\" }\nstart = \"1s\"\nstop = \"5s\"\n\
+         acknowledgement = { timeout = \"100ms\" }\nlifetime = \"2s\"",
+    );
+    let near = |text: &str, column: &str, expected: f64| {
+        // Octets take 22 us and less each way.
+        let found = value(text, "signalling", column);
+        assert!((found - expected).abs() < 1e-4, "{column} is {found}");
+    };
+    near(&text, "peer_mean_states", 12.96 / 4.0);
+    near(&text, "origin_mean_states", 0.16 / 4.0);
+    assert_eq!(value(&text, "signalling", "peer_max_states"), 4.0);
+    assert_eq!(value(&text, "signalling", "origin_max_states"), 1.0);
+    // From 3 s on: 0.01, 0.51, 1.01 and 1.51 s are left of those before, in all 8 s of 2 s.
+    let cut = text.replace("duration = \"10s\"", "duration = \"10s\"\nwarm_up = \"3s\"");
+    near(&cut, "peer_mean_states", 8.0 / 2.0);
+    // Of those that began before 6 s all have ended then: nothing is left to be counted.
+    let late = text.replace("duration = \"10s\"", "duration = \"10s\"\nwarm_up = \"8s\"");
+    assert_eq!(value(&late, "signalling", "peer_max_states"), 0.0);
+}
+
+#[test]
 fn the_send_buffer_that_counts_is_the_servers() {
     // Responses of 500 kB through 10 kB take most of the time; the client's requests never wait.
     let text = format!(

@@ -8,7 +8,7 @@ use crate::packet::Message;
 use crate::signalling::{End, Kind, SessionUser};
 use crate::socket::Traffic;
 use roamsim_engine::Time;
-use roamsim_protocols::mih::{self, MessageId, Mihf, SessionId};
+use roamsim_protocols::mih::{self, Held, MessageId, Mihf, SessionId};
 use roamsim_protocols::{Context, Machine};
 use std::sync::Arc;
 
@@ -167,26 +167,27 @@ impl World {
         worked
     }
 
-    /// What the sockets have exchanged at the start and at the stop, when it has come to that.
+    /// What the sockets have exchanged and the MIHFs held at the start and at the stop, when these come.
     #[inline]
     fn note_traffic(&mut self, now: Time, number: u32) {
         let signalling = &self.signalling[number as usize];
         let starts = signalling.traffic_at_start.is_none() && signalling.config.start <= now;
         let stops = signalling.traffic_at_stop.is_none() && signalling.config.stop <= now;
         if starts || stops {
-            self.take_note_of_traffic(number, [starts, stops]);
+            self.take_note_of_traffic(now, number, [starts, stops]);
         }
     }
 
     #[inline(never)]
-    fn take_note_of_traffic(&mut self, number: u32, [starts, stops]: [bool; 2]) {
-        let traffic = self.session_traffic(number);
+    fn take_note_of_traffic(&mut self, now: Time, number: u32, [starts, stops]: [bool; 2]) {
+        let (traffic, states) = (self.session_traffic(number), self.session_states(number, now));
         let signalling = &mut self.signalling[number as usize];
         if starts {
             signalling.traffic_at_start = Some(traffic);
         }
         if stops {
             signalling.traffic_at_stop = Some(traffic);
+            signalling.states_at_stop = Some(states);
         }
     }
 
@@ -197,6 +198,13 @@ impl World {
             let socket = self.mih_nodes[end.mihf as usize].sessions[end.session as usize];
             self.traffic(socket.socket)
         })
+    }
+
+    /// The transaction states that the MIHFs of both ends have held up to `at`: origin, responder.
+    pub fn session_states(&self, number: u32, at: Time) -> [Held; 2] {
+        let signalling = &self.signalling[number as usize];
+        [signalling.origin, signalling.responder]
+            .map(|end: End| self.mih_nodes[end.mihf as usize].mihf.states(SessionId(end.session), at))
     }
 
     /// Opens the connection and has the ends register and subscribe: the origin of indications registers with

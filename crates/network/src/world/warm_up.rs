@@ -9,11 +9,11 @@ use crate::application::{Mark, Measurement};
 use crate::drops::DropReason;
 use crate::link::{Attachment, Link, LinkStats, Sender};
 use crate::network::{DropCount, Drops};
-use crate::signalling::End;
+use crate::signalling::{End, Signalling};
 use crate::socket::{Counts, Traffic};
 use crate::topology::{LinkId, NodeId};
 use roamsim_engine::{Span, Time};
-use roamsim_protocols::mih::{SessionId, Stats};
+use roamsim_protocols::mih::{Held, SessionId, Stats};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -29,6 +29,7 @@ pub(super) struct WarmUp {
     not_registered: BTreeMap<NodeId, DropCount>,
     no_socket: BTreeMap<NodeId, DropCount>,
     signalling: Vec<([Stats; 2], [Traffic; 2])>,
+    states: Vec<[Held; 2]>,
 }
 
 impl World {
@@ -68,6 +69,13 @@ impl World {
         warm_up.signalling = (0..self.signalling.len())
             .map(|entry| (self.session_stats(entry as u32), self.session_traffic(entry as u32)))
             .collect();
+        for entry in 0..self.signalling.len() {
+            warm_up.states.push(self.session_states(entry as u32, at));
+            let Signalling { origin, responder, .. } = self.signalling[entry];
+            for End { mihf, session } in [origin, responder] {
+                self.mih_nodes[mihf as usize].mihf.forget_most_states(SessionId(session), at);
+            }
+        }
         self.network.forget_longest(at);
         self.warm_up = Some(warm_up);
     }
@@ -155,6 +163,18 @@ impl World {
                 [whole[0].since(origin), whole[1].since(responder)]
             }
         }
+    }
+
+    /// Transaction states that the ends held while its source was active and its measurement on: the integral
+    /// of their number over that time, in nanoseconds, and the most at once up to the end of the run.
+    pub fn measured_session_states(&self, number: u32, end: Time) -> [Held; 2] {
+        let whole = self.session_states(number, end);
+        let until = self.signalling[number as usize].states_at_stop.unwrap_or(whole);
+        let before = self.warm_up.as_ref().map_or_else(Default::default, |w| w.states[number as usize]);
+        std::array::from_fn(|at| Held {
+            area_ns: until[at].area_ns.saturating_sub(before[at].area_ns),
+            ..whole[at]
+        })
     }
 
     /// What the ends of a signalling entry had exchanged with IP when its measurement began; `None` before it

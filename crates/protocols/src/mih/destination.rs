@@ -10,6 +10,7 @@ use super::event::Event;
 use super::number::{REACH, TRANSACTION_IDS, TransactionNumber};
 use super::outbox::{Due, Outbox, Purpose};
 use super::session::{AcknowledgementMode, Session};
+use super::states::State;
 use super::stats::Rejection;
 use super::wire::{Message, MessageId, Opcode, Tlvs};
 
@@ -45,13 +46,20 @@ impl Session {
         let is_copy = !reused && remembered.is_some_and(|seen| seen.mid == pdu.mid);
         self.stats_of(pdu.mid).id_reuses += u64::from(reused);
         self.stats_of(pdu.mid).redelivered += u64::from(is_copy);
-        self.destinations
-            .remember(number, Seen { at: now, mid: pdu.mid, duplicate: None, response_given_up: false });
+        let oldest = self.destinations.oldest();
+        let seen = Seen { at: now, mid: pdu.mid, asks, duplicate: None, response_given_up: false };
+        self.destinations.remember(number, seen);
         let is_request = pdu.mid.opcode() == Opcode::Request;
+        if asks || is_request {
+            for forgotten in oldest..self.destinations.oldest() {
+                self.settle_destination(now, TransactionNumber(forgotten));
+            }
+            self.begin_state(now, pdu.mid, State::Destination(number));
+        }
         if is_request {
             let user = Answering::User { mid: pdu.mid, since: now, ack_req: asks };
             self.destinations.answering.insert(number, user);
-            self.close_unanswered();
+            self.close_unanswered(now);
         }
         if asks && is_request && self.mode() == AcknowledgementMode::Piggyback {
             outbox.unreturned_acks.push((self.id, number, pdu.clone()));
@@ -71,14 +79,23 @@ impl Session {
 
     /// Over datagrams the reuse of its ID closes a request that is still to be answered. (Over a reliable
     /// transport answers find their way in order, however many requests came since.)
-    fn close_unanswered(&mut self) {
+    fn close_unanswered(&mut self, now: Time) {
         let highest = self.destinations.highest;
         while !self.config.reliable
             && let Some(oldest) = self.destinations.answering.first_entry()
             && oldest.key().0 + TRANSACTION_IDS <= highest
         {
+            let number = *oldest.key();
             oldest.remove();
             self.stats.id_reuses += 1;
+            self.settle_destination(now, number);
+        }
+    }
+
+    /// Ends the transaction's state if nothing more has to be known of it.
+    fn settle_destination(&mut self, now: Time, number: TransactionNumber) {
+        if !self.destinations.is_held(number) {
+            self.states.end(now, State::Destination(number));
         }
     }
 
@@ -136,6 +153,7 @@ impl Session {
             self.destinations.answering.insert(number, requestor);
             self.rearm_response(outbox, number);
         }
+        self.settle_destination(now, number);
         self.send(now, outbox, pdu, number, Purpose::First);
         true
     }
@@ -183,6 +201,7 @@ impl Session {
             if !mid.is_management() {
                 outbox.events.push_back(Event::ResponseFailed { session: self.id, number });
             }
+            self.settle_destination(now, number);
             return;
         }
         *timeouts += 1;
@@ -197,7 +216,7 @@ impl Session {
     }
 
     /// An ACK without content for a response of this MIHF's.
-    pub(super) fn handle_response_ack(&mut self, outbox: &mut Outbox, pdu: &Message) {
+    pub(super) fn handle_response_ack(&mut self, now: Time, outbox: &mut Outbox, pdu: &Message) {
         let highest = TransactionNumber(self.destinations.highest);
         let Some(number) = self.acknowledged_response(pdu.tid, highest) else {
             self.stats.reject(Rejection::Unsolicited);
@@ -208,6 +227,7 @@ impl Session {
             if !pdu.mid.is_management() {
                 outbox.events.push_back(Event::ResponseAcknowledged { session: self.id, number });
             }
+            self.settle_destination(now, number);
             return;
         }
         match self.destinations.seen(number) {

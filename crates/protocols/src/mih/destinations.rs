@@ -13,6 +13,8 @@ use super::wire::{Message, MessageId};
 pub(super) struct Seen {
     pub(super) at: Time,
     pub(super) mid: MessageId,
+    /// It asked for an ACK, so copies may come.
+    pub(super) asks: bool,
     /// `piggyback`: the response, which every further copy of the request pulls out again.
     pub(super) duplicate: Option<Arc<Message>>,
     pub(super) response_given_up: bool,
@@ -53,6 +55,16 @@ impl Destinations {
         let behind = usize::try_from(self.highest.checked_sub(number.0)?).ok()?;
         let at = self.seen.len().checked_sub(behind + 1)?;
         self.seen[at].as_ref()
+    }
+
+    /// Whether a copy of its message may come, or it is not finished.
+    pub(super) fn is_held(&self, number: TransactionNumber) -> bool {
+        self.answering.contains_key(&number) || self.seen(number).is_some_and(|seen| seen.asks)
+    }
+
+    /// The oldest number that is remembered, or the next one to come.
+    pub(super) fn oldest(&self) -> u64 {
+        self.highest + 1 - self.seen.len() as u64
     }
 
     pub(super) fn timer(&self, number: TransactionNumber) -> Option<Time> {

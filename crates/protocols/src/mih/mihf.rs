@@ -13,6 +13,7 @@ use super::event::{Event, FailureReason};
 use super::number::TransactionNumber;
 use super::outbox::{Outbox, TpDataRequest};
 use super::session::{Session, SessionConfig, Validity};
+use super::states::Held;
 use super::stats::{Rejection, Stats};
 use super::thresholds::Thresholds;
 use super::wire::handover::LinkParameterType;
@@ -62,6 +63,16 @@ impl Mihf {
     /// A session's counters of service management.
     pub fn management_stats(&self, session: SessionId) -> &Stats {
         &self.session(session).management_stats
+    }
+
+    /// The transaction states that a session has held up to `at`, which is not before its last change.
+    pub fn states(&self, session: SessionId, at: Time) -> Held {
+        self.session(session).states.held(at)
+    }
+
+    /// The most states at once of a session count from now on.
+    pub fn forget_most_states(&mut self, session: SessionId, now: Time) {
+        self.session_mut(session).states.forget_most(now);
     }
 
     /// How many packets wait at a session's rate limiter.
@@ -276,7 +287,9 @@ impl Mihf {
         } else {
             // Where an arriving message belongs to: IEEE 802.21 section 8.2.3.
             match pdu.mid.opcode() {
-                Opcode::Response if pdu.is_acknowledgement() => session.handle_response_ack(outbox, &pdu),
+                Opcode::Response if pdu.is_acknowledgement() => {
+                    session.handle_response_ack(cx.now, outbox, &pdu)
+                }
                 Opcode::Response => session.handle_response(cx.now, outbox, pdu),
                 Opcode::Request | Opcode::Indication if pdu.ack_rsp => {
                     session.handle_ack(cx.now, outbox, &pdu);

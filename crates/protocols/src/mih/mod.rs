@@ -24,6 +24,7 @@ mod destinations;
 mod management_state;
 mod source;
 mod sources;
+mod states;
 mod thresholds;
 
 pub use event::{Capabilities, Event, FailureReason};
@@ -34,6 +35,7 @@ pub use mihf::{Mihf, SessionId};
 pub use number::TransactionNumber;
 pub use outbox::{Purpose, TpDataRequest};
 pub use session::{Acknowledgement, AcknowledgementMode, MessageTimers, SessionConfig, Validity};
+pub use states::Held;
 pub use stats::{Packets, Rejection, Stats};
 pub use thresholds::Thresholds;
 pub use wire::{DecodeError, Message, MessageId, MihfId, Opcode, Service, Tlv, Tlvs};

@@ -11,6 +11,7 @@ use super::number::TransactionNumber;
 use super::outbox::{Due, Outbox, Purpose, TpDataRequest};
 use super::session_id::SessionId;
 use super::sources::Sources;
+use super::states::{State, States};
 use super::stats::Stats;
 use super::wire::message::padded;
 use super::wire::{Message, MessageId, MihfId, Tlvs};
@@ -168,6 +169,8 @@ pub(super) struct Session {
     pub(super) management_stats: Stats,
     pub(super) sources: Sources,
     pub(super) destinations: Destinations,
+    /// Those of service management left out.
+    pub(super) states: States,
     pub(super) management: Management,
     limiter: Option<Limiter<Outgoing>>,
     /// When the limiter's armed deadline is.
@@ -187,6 +190,7 @@ impl Session {
             padding: Padding::default(),
             sources: Sources::default(),
             destinations: Destinations::default(),
+            states: States::default(),
             management: Management::default(),
             token_at: None,
             no_tlvs,
@@ -197,6 +201,13 @@ impl Session {
     /// The counters that a message of this kind belongs to.
     pub(super) fn stats_of(&mut self, mid: MessageId) -> &mut Stats {
         if mid.is_management() { &mut self.management_stats } else { &mut self.stats }
+    }
+
+    /// A transaction has come to this end: it takes a state up to its end, or that of its lifetime.
+    pub(super) fn begin_state(&mut self, now: Time, mid: MessageId, state: State) {
+        if !mid.is_management() {
+            self.states.begin(now, state, self.config.lifetime.map(|lifetime| now + lifetime));
+        }
     }
 
     /// The mode of acknowledgement; a session that asks for none gives separate ones.

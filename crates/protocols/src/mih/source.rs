@@ -13,6 +13,7 @@ use super::number::{REACH, TransactionNumber};
 use super::outbox::{Due, Outbox, Purpose};
 use super::session::{Session, Validity};
 use super::sources::Source;
+use super::states::State;
 use super::stats::Rejection;
 use super::wire::{Message, MessageId, Opcode, Tlvs};
 
@@ -44,12 +45,13 @@ impl Session {
         });
         self.sources.started = number.0;
         if let Some(source) = source {
+            self.begin_state(now, mid, State::Source(number));
             self.sources.keep(source);
-            self.close_reused(outbox);
+            self.close_reused(now, outbox);
             self.rearm_source(outbox, number);
         } else if !self.config.reliable {
             // Over a reliable transport none is obsolete before an answer has come.
-            self.close_reused(outbox);
+            self.close_reused(now, outbox);
         }
         self.send(now, outbox, pdu, number, Purpose::First);
         number
@@ -78,8 +80,9 @@ impl Session {
         Arc::clone(self.sources.last.insert(Arc::new(message)))
     }
 
-    fn close_reused(&mut self, outbox: &mut Outbox) {
+    fn close_reused(&mut self, now: Time, outbox: &mut Outbox) {
         while let Some((number, source)) = self.sources.take_obsolete(self.config.reliable) {
+            self.states.end(now, State::Source(number));
             if let Some(source) = source.filter(Source::is_open) {
                 self.stats_of(source.mid).id_reuses += 1;
                 self.fail_source(outbox, source.mid, number, FailureReason::IdReused);
@@ -103,6 +106,14 @@ impl Session {
     fn acknowledged_source(&mut self, outbox: &mut Outbox, mid: MessageId, number: TransactionNumber) {
         if !mid.is_management() {
             outbox.events.push_back(Event::Acknowledged { session: self.id, number });
+        }
+    }
+
+    /// Ends the transaction's state if nothing more has to be known of it.
+    fn settle_source(&mut self, now: Time, number: TransactionNumber) {
+        let answers_ask = self.asks_for_ack();
+        if !self.sources.get(number).is_some_and(|source| source.is_held(answers_ask)) {
+            self.states.end(now, State::Source(number));
         }
     }
 
@@ -174,6 +185,7 @@ impl Session {
             self.fail_source(outbox, mid, number, reason);
         }
         self.rearm_source(outbox, number);
+        self.settle_source(now, number);
     }
 
     /// An ACK without content for an indication or a request of this MIHF's.
@@ -189,8 +201,9 @@ impl Session {
             source.pdu = None;
             self.acknowledged_source(outbox, pdu.mid, number);
             self.rearm_source(outbox, number);
+            self.settle_source(now, number);
         }
-        self.close_reused(outbox);
+        self.close_reused(now, outbox);
     }
 
     /// A response to a request of this MIHF's.
@@ -200,7 +213,7 @@ impl Session {
         let Some(source) = self.sources.get_mut(number) else { return };
         if source.closed {
             self.stats_of(pdu.mid).late_responses += 1;
-            self.close_reused(outbox);
+            self.close_reused(now, outbox);
             return;
         }
         // The multicast MIHF ID has many answers, each from another MIHF.
@@ -212,6 +225,7 @@ impl Session {
             self.acknowledged_source(outbox, pdu.mid, number);
         }
         self.rearm_source(outbox, number);
+        self.settle_source(now, number);
         if pdu.ack_req {
             self.acknowledge(now, outbox, &pdu, number);
         }
@@ -222,7 +236,7 @@ impl Session {
         } else {
             outbox.events.push_back(Event::ResponseReceived { session: self.id, number, pdu });
         }
-        self.close_reused(outbox);
+        self.close_reused(now, outbox);
     }
 
     /// Finds the transaction that an ACK or a response belongs to; counts it when there is none.

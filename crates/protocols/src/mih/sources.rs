@@ -34,6 +34,12 @@ impl Source {
             && (self.pdu.is_some()
                 || self.mid.opcode() == Opcode::Request && !self.answered && !self.unacknowledged)
     }
+
+    /// Whether anything more has to be known of it. `answers_ask`: whether responses ask for an ACK.
+    pub(super) fn is_held(&self, answers_ask: bool) -> bool {
+        let is_request = self.mid.opcode() == Opcode::Request;
+        !self.closed && (self.pdu.is_some() || is_request && (!self.answered || answers_ask))
+    }
 }
 
 /// The transactions that this MIHF started, from the oldest one that is still known.

@@ -9,7 +9,7 @@ use roamsim_network::flow::Association;
 use roamsim_network::signalling::{End, Kind, Outcome, Signalling};
 use roamsim_network::socket::{SocketId, Traffic};
 use roamsim_network::subject::Subject;
-use roamsim_protocols::mih::Stats;
+use roamsim_protocols::mih::{Held, Stats};
 
 /// What a row needs of an entry.
 struct Row<'a> {
@@ -23,6 +23,8 @@ struct Row<'a> {
     /// The same, up to the stop.
     active: [Traffic; 2],
     active_s: f64,
+    /// Transaction states: origin, responder.
+    states: [Held; 2],
     messages: u64,
     successes: u64,
     delays_ns: Vec<u64>,
@@ -53,6 +55,7 @@ fn row<'a>(world: &'a World, number: u32, entry: &'a Signalling, end: Time) -> R
             .min(end)
             .since(entry.config.start.max(world.measured_from()))
             .as_secs_f64(),
+        states: world.measured_session_states(number, end),
         messages,
         successes,
         delays_ns: delays_ns(world, entry),
@@ -77,6 +80,11 @@ pub(crate) fn delays_ns(world: &World, entry: &Signalling) -> Vec<u64> {
 impl Row<'_> {
     fn both(&self, count: impl Fn(&Stats) -> u64) -> u64 {
         count(&self.origin) + count(&self.responder)
+    }
+
+    /// How many states an end held on average.
+    fn mean_states(&self, end: usize) -> f64 {
+        ratio(1e-9 * self.states[end].area_ns as f64, self.active_s)
     }
 
     fn bits_per_second(&self, bytes: u64) -> f64 {
@@ -179,6 +187,10 @@ pub(crate) fn table(world: &World, end: Time) -> Table {
                 rows.clone().map(|row| row.bits_per_second(row.active[1].received_bytes)),
             ),
             integer("id_reuses", "", rows.clone().map(|row| row.both(|stats| stats.id_reuses))),
+            float("origin_mean_states", "transactions", rows.clone().map(|row| row.mean_states(0))),
+            integer("origin_max_states", "transactions", rows.clone().map(|row| row.states[0].most)),
+            float("peer_mean_states", "transactions", rows.clone().map(|row| row.mean_states(1))),
+            integer("peer_max_states", "transactions", rows.clone().map(|row| row.states[1].most)),
         ],
     }
 }
