@@ -90,6 +90,31 @@ def test_labels_must_fit_one_row() -> None:
             numbers.mean("a", *labels)
 
 
+def test_a_share_of_all_adds_outcomes_that_exclude_each_other() -> None:
+    rows = [
+        {"metric": "mih_handovers.handover_s", "value": "repeat", "outcome": outcome, "mean": 1.0, "low": 0.5, "high": 1.5, "samples": samples}
+        for outcome, samples in (("committed", 6), ("no_answer", 3))
+    ]  # fmt: skip
+    numbers = measure.Numbers({"a": {"replications": 10, "means": rows}})
+    nine = measure.Numbers({"a": {"replications": 10, "means": [{**rows[0], "samples": 9}]}})
+    assert numbers.share_of_all("a", "handover_s", "repeat") == nine.share("a", "repeat")
+    assert numbers.share_of_all("a", "handover_s", "repeat").startswith("90 % (")
+    assert numbers.share("a", "handover_s", "no_answer").startswith("30 %")
+    assert numbers.share_of_all("a", "handover_s", "abort").startswith("0 %")
+    numbers = measure.Numbers({"a": {"replications": 8, "means": rows}})
+    with pytest.raises(KeyError, match="rows of repeat do not exclude each other"):
+        numbers.share_of_all("a", "repeat")
+
+
+def test_a_table_of_sentences_has_their_numbers() -> None:
+    rows = [{"metric": "flows.goodput_bps", "value": "sack", "mean": 1e3, "low": 5e2, "high": 1.5e3, "samples": 3}]
+    numbers = measure.Numbers({"a": {"means": rows}})
+    table = {"title": "Goodput", "columns": ["of", "kb/s"], "rows": [["SACK", '{{ mean("a", "sack", scale=1e-3) }}']]}
+    assert list(measure._table(table, numbers)) == [
+        "Goodput:\n", "| of | kb/s |", "|---|---|", "| SACK | 1.00 ± 0.50 |", "",
+    ]  # fmt: skip
+
+
 def test_a_table_has_a_cell_for_each_pair_of_values() -> None:
     rows = [
         {"metric": "signalling.success_rate", "value": f"bucket {bucket}", "queue": queue, "mean": bucket / queue, "low": 0.5, "high": 1.5, "samples": 3}
