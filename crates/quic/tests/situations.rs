@@ -182,7 +182,8 @@ fn acknowledgements_wait_for_a_second_packet() {
     }
 }
 
-/// A single packet with a mark is acknowledged at once (RFC 9000 section 13.2.1), and the window falls by half.
+/// A single packet with a mark is acknowledged at once (RFC 9000 section 13.2.1), and the window falls by
+/// half.
 #[test]
 fn a_mark_is_acknowledged_at_once() {
     let settings = Settings { ecn: true, ..datagrams() };
@@ -401,8 +402,8 @@ fn a_path_whose_validation_fails() {
     assert!(is_closed_well(&path));
 }
 
-/// Datagrams wait for the window when the client migrates to a path that carries less than the one before, with
-/// a window as at first: all leave on the new path, as each fits into any path.
+/// Datagrams wait for the window when the client migrates to a path that carries less than the one before,
+/// with a window as at first: all leave on the new path, as each fits into any path.
 #[test]
 fn datagrams_that_wait_go_by_the_new_path() {
     let mut path = open(&datagrams());

@@ -7,10 +7,10 @@
 //!   8032).
 //! - Certificates are checked against a fixed time of day.
 //! - Secrets are kept as lines of a key log ([`Secrets`]) and written into captures.
-//! - With early data (RFC 8446 section 2.3) the two ends have met before the run: a first handshake leaves the
-//!   client two tickets and the server's transport parameters. It takes no simulated time, draws from a stream
-//!   of its own, and is in no key log. Servers keep sessions in memory, so a ticket is a random name for one;
-//!   a server that refuses early data has another memory.
+//! - With early data (RFC 8446 section 2.3) the two ends have met before the run. A first handshake leaves
+//!   the client two tickets and the server's transport parameters. It takes no simulated time, draws from a
+//!   stream of its own, and is in no key log. Servers keep sessions in memory, so a ticket is a random name
+//!   for one; a server that refuses early data has another memory.
 //!
 //! The server repeats its certificate until the chain has the wanted size. The client checks the first one.
 //! Not modelled: resumption without early data.

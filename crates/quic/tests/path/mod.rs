@@ -122,8 +122,8 @@ impl Path {
         self.ends[to].handle(self.now, &arrival);
     }
 
-    /// The frames of a datagram with a short header (RFC 9000 section 17.3.1): a connection ID of 8 octets and
-    /// a packet number of up to four, which nothing hides here, and the tag at the end.
+    /// The frames of a datagram with a short header (RFC 9000 section 17.3.1): a connection ID of 8 octets
+    /// and a packet number of up to four, which nothing hides here, and the tag at the end.
     pub fn frames(&self, number: usize) -> &[u8] {
         let octets = &self.octets[number];
         assert!(octets[0] & 0x80 == 0, "a long header");
