@@ -60,7 +60,8 @@ Runs of a review tried to refute the 30 answers: other seeds, speeds, loads, dis
 losses in outages instead of independent ones. Six answers changed: the token bucket, message sizes, the message that
 limits, the place of the point of service, MAC retransmissions, and 54 Mb/s. Eleven others got a condition, which
 *Depends on* names. A second review tried sentences of today and the map of the limiter. It refuted one reason
-(HyStart on the walk), tested another (short backlogs), and gave three sentences and the map a condition.
+(HyStart on the walk) and a difference (potentially failed paths), tested a reason (short backlogs), and gave three
+sentences and the map a condition.
 
 `python docs/findings/measure.py --again` executes all commands and writes these pages.
 """
