@@ -215,11 +215,6 @@ def reno(labels: Mapping[str, Any]) -> dict[str, Any]:
     return _over_tcp(labels, variant="reno", initial_window=1)
 
 
-def longer_max_rto(labels: Mapping[str, Any]) -> dict[str, Any]:
-    """TCP of the second round whose timer is doubled twice more."""
-    return _over_tcp(labels, max_rto="3s")
-
-
 # Closed forms of figures ------------------------------------------------------------------------------------------
 
 
