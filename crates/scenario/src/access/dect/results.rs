@@ -239,8 +239,8 @@ fn terminals(rows: &[Row<'_>]) -> Table {
             pairs().map(|(row, stats, kind)| ratio(count(&row.stats.mac, kind) as f64, stats.calls() as f64)),
         )
     };
-    let blocked = |mac: &MacStats, kind| mac.of(kind).entries(MacState::Blocked);
-    let dropped = |mac: &MacStats, kind| mac.of(kind).entries(MacState::Dropped);
+    let blocked = |mac: &MacStats, kind| mac.of(kind).blocked;
+    let dropped = |mac: &MacStats, kind| mac.of(kind).dropped;
     Table {
         name: "dect_terminals",
         columns: vec![

@@ -42,6 +42,9 @@ impl Mac {
         );
         if let Some(first_unit) = picked {
             terminal.attempts += 1;
+            if terminal.attempts == 1 {
+                terminal.first_attempt_at = frame;
+            }
             let channel = Channel { rfp: terminal.rfp, first_unit: first_unit as u8, format };
             self.picks.push(Pick { place, channel, outcome: Outcome::Success });
         }
@@ -69,7 +72,8 @@ impl Mac {
                 let what = format_args!("tries {}: {}", pick.channel, pick.outcome.name());
                 self.trace.line(self.frame, terminal, what);
             }
-            self.counter.attempt(terminal.kind, terminal.state, terminal.attempts, pick.outcome);
+            let attempt = (terminal.attempts, terminal.first_attempt_at);
+            self.counter.attempt(terminal.kind, terminal.state, attempt, pick.outcome);
             match pick.outcome {
                 Outcome::Success => self.succeed(*pick),
                 Outcome::Occupied | Outcome::Collision => self.fail(pick.place),

@@ -147,6 +147,7 @@ impl Mac {
             let terminal = &mut self.terminals[place];
             self.calls[terminal.kind as usize] += 1;
             terminal.call = self.calls[terminal.kind as usize];
+            terminal.call_began = frame;
             terminal.rfp = terminal.cell;
         }
         let timers = self.config.timers;
@@ -166,7 +167,11 @@ impl Mac {
                 }
                 return;
             }
-            MacState::Blocked | MacState::Dropped | MacState::ActiveLocked => return,
+            MacState::ActiveLocked => return,
+            MacState::Blocked | MacState::Dropped => {
+                self.counter.call_fails(terminal.kind, terminal.call_began, state);
+                return;
+            }
             MacState::CallSetup => {
                 terminal.goal = Goal::Add;
                 timers.call_setup_frames

@@ -142,6 +142,10 @@ pub(super) struct Terminal {
     pub goal: Goal,
     pub attempts: u32,
     pub attempt_at: u64,
+    /// The frame in which a channel was tried for the present bearer first.
+    pub first_attempt_at: u64,
+    /// The frame in which the call began.
+    pub call_began: u64,
     pub list: ChannelList,
     /// The list is to be made in this frame, or the next.
     pub list_is_old: bool,
@@ -165,6 +169,8 @@ impl Terminal {
             goal: Goal::Done,
             attempts: 0,
             attempt_at: u64::MAX,
+            first_attempt_at: 0,
+            call_began: 0,
             list: ChannelList::empty(),
             list_is_old: false,
         }

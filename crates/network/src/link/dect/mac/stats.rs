@@ -20,7 +20,8 @@ pub struct ProcedureStats {
     pub attempts_collided: u64,
     /// Bearers to be set up or handed over for which a channel was tried.
     pub bearers_tried: u64,
-    /// Those for which a second one was.
+    /// Those for which a second one was. A bearer whose first one was tried before the measurement began is in
+    /// neither.
     pub bearers_tried_again: u64,
     /// Bearers that were set up or handed over.
     pub bearers_obtained: u64,
@@ -36,6 +37,10 @@ pub struct TypeStats {
     pub frames_in_state: [u64; STATES],
     /// Transitions: `[from][to]`.
     pub transitions: [[u64; STATES]; STATES],
+    /// Calls that were blocked, of those that began since the measurement did.
+    pub blocked: u64,
+    /// Calls that were dropped, of the same.
+    pub dropped: u64,
     /// What each procedure tried, in the order of [`MacState::PROCEDURES`].
     pub procedures: [ProcedureStats; PROCEDURES],
     /// Bearers of terminals at the beginning of connection handovers.
@@ -168,14 +173,21 @@ impl Counter {
         &mut self.stats.types[kind as usize]
     }
 
-    /// A channel was tried in a procedure, the `attempt`-th for this bearer.
-    pub fn attempt(&mut self, kind: TerminalType, state: MacState, attempt: u32, outcome: Outcome) {
+    /// A channel was tried in a procedure, the `attempt`-th for this bearer, the first in frame `first_at`.
+    pub fn attempt(
+        &mut self,
+        kind: TerminalType,
+        state: MacState,
+        (attempt, first_at): (u32, u64),
+        outcome: Outcome,
+    ) {
         let Some(place) = place(state) else { return };
+        let measured_from = self.stats.from_frame;
         let counts = &mut self.of(kind).procedures[place];
         counts.attempts += 1;
         match attempt {
             1 => counts.bearers_tried += 1,
-            2 => counts.bearers_tried_again += 1,
+            2 => counts.bearers_tried_again += u64::from(first_at >= measured_from),
             _ => {}
         }
         match outcome {
@@ -204,6 +216,17 @@ impl Counter {
         let stats = self.of(kind);
         stats.transitions[from as usize][to as usize] += 1;
         stats.frames_in_state[from as usize] += spent;
+    }
+
+    /// A call that began in a frame goes into Blocked or Dropped.
+    pub fn call_fails(&mut self, kind: TerminalType, began: u64, state: MacState) {
+        let measured = u64::from(began >= self.stats.from_frame);
+        let stats = self.of(kind);
+        match state {
+            MacState::Blocked => stats.blocked += measured,
+            MacState::Dropped => stats.dropped += measured,
+            _ => {}
+        }
     }
 
     /// A terminal is in a state still, at the end of the measurement.

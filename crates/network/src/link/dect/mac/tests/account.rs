@@ -148,3 +148,33 @@ fn a_second_attempt_is_as_probable_as_an_occupied_first_pick() {
     let share = of.bearers_tried_again as f64 / n;
     assert!((share - p).abs() < 3.0 * (p * (1.0 - p) / n).sqrt(), "{share} of {n}");
 }
+
+#[test]
+fn a_part_is_not_larger_than_its_whole_wherever_the_measurement_begins() {
+    // One measurement after the other: many begin between two attempts for a bearer, or amid a call that is
+    // blocked or dropped afterwards.
+    let (mut tried_again, mut failed, mut failed_of_before) = (0, 0, 0);
+    for frames in [25, 2000] {
+        let mut mac = mac(MacConfig { load_factor: 3.0, ..MacConfig::default() }, 15);
+        for begin in (0..100_000).step_by(frames as usize) {
+            run(&mut mac, begin);
+            mac.restart_measurement(begin);
+            run(&mut mac, begin + frames);
+            let stats = mac.stats(begin + frames);
+            for kind in TerminalType::ALL {
+                let of = stats.of(kind);
+                for state in MacState::PROCEDURES {
+                    let counted = of.procedure(state);
+                    assert!(counted.bearers_tried_again <= counted.bearers_tried, "{begin}: {counted:?}");
+                    tried_again += counted.bearers_tried_again;
+                }
+                assert!(of.blocked <= of.calls() && of.dropped <= of.calls(), "{begin}: {of:?}");
+                failed += of.blocked + of.dropped;
+                failed_of_before += of.entries(MacState::Blocked) + of.entries(MacState::Dropped);
+            }
+        }
+    }
+    failed_of_before -= failed;
+    let all = [tried_again, failed, failed_of_before];
+    assert!(all.iter().all(|&count| count > 100), "{all:?}");
+}
