@@ -105,6 +105,29 @@ fn points_of_service_heed_late_answers_of_each_other_where_they_have_nothing_els
 }
 
 #[test]
+fn a_mobile_node_gets_what_another_pos_answers_late() {
+    // Between the points of service, as above: no acknowledgement comes, nor the first two copies of the answer.
+    let query = (MessageId::N2N_HO_QUERY_RESOURCES_REQUEST, MessageId::N2N_HO_QUERY_RESOURCES_RESPONSE, 2);
+    let commit = (MessageId::N2N_HO_COMMIT_REQUEST, MessageId::N2N_HO_COMMIT_RESPONSE, 1);
+    for (request, response, copies) in [query, commit] {
+        for validity in [Validity::Open, Validity::Acked] {
+            let mut net = Net::accepting(Initiation::Mobile, true, validity);
+            net.lost.push((request, true, 3 * copies));
+            net.lost.push((response, false, 2 * copies));
+            net.at(0, GOING_DOWN);
+            net.at(9400, LinkCue::Down);
+            net.run();
+            let milestones = net.milestones_ms();
+            let committed = milestones.iter().any(|(_, milestone)| *milestone == Milestone::Committed(0));
+            assert_eq!(committed, validity == Validity::Open, "{request:?} {validity:?} {milestones:?}");
+            // The mobile node is told the milestones of its own handover alone.
+            let given_up = milestones.contains(&(300, Milestone::GivenUp(GivenUp::Message)));
+            assert!(!given_up, "{milestones:?}");
+        }
+    }
+}
+
+#[test]
 fn who_waits_in_vain_redirects_when_the_link_is_down() {
     // Without acknowledgements nothing tells that the request is lost.
     let mut net = Net::new(Initiation::Mobile, false);

@@ -286,14 +286,16 @@ impl ServingPos {
         }
     }
 
-    /// All that were asked for resources have answered, or were given up. Where nobody waits for the answer,
-    /// and none has any, those that may still answer are waited for.
+    /// All that were asked for resources have answered, or were given up. Where none has any, those that may
+    /// still answer are waited for.
     fn close_resources(&mut self, cx: &mut Context<'_>, mihf: &mut Mihf, at: usize) {
-        if let Asked::Resources { late, available, request: None, .. } = &self.asked[at]
+        if let Asked::Resources { late, available, request, .. } = &self.asked[at]
             && available.is_empty()
             && !late.is_empty()
         {
-            self.milestones.push_back(Milestone::GivenUp(GivenUp::Message));
+            if request.is_none() {
+                self.milestones.push_back(Milestone::GivenUp(GivenUp::Message));
+            }
             return;
         }
         let Asked::Resources { mut available, request, .. } = self.asked.remove(at) else { return };
@@ -397,7 +399,7 @@ impl ServingPos {
     }
 
     /// A transaction of its own has ended: by a response, or given up; `late`: a response to it is still
-    /// accepted. Who has somebody that waits, or another candidate, goes on without it.
+    /// accepted. With another candidate it goes on without it.
     fn handle_end(
         &mut self,
         cx: &mut Context<'_>,
@@ -427,6 +429,8 @@ impl ServingPos {
             }
             return;
         }
+        // Of what the mobile node waits for, the mobile node has the milestones.
+        let mut by_itself = true;
         let stays = late
             && match &mut self.asked[at] {
                 Asked::Scan { .. } => true,
@@ -434,14 +438,17 @@ impl ServingPos {
                     self.told = false;
                     true
                 }
-                Asked::Commit { others, request: None, late, .. } if others.is_empty() => {
+                Asked::Commit { others, request, late, .. } if others.is_empty() => {
+                    by_itself = request.is_none();
                     *late = true;
                     true
                 }
                 Asked::Commit { .. } | Asked::Resources { .. } | Asked::TakeBack { .. } => false,
             };
         if stays {
-            self.milestones.push_back(Milestone::GivenUp(GivenUp::Message));
+            if by_itself {
+                self.milestones.push_back(Milestone::GivenUp(GivenUp::Message));
+            }
             return;
         }
         match (self.asked.remove(at), response) {
