@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import os
+import tomllib
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -19,6 +20,7 @@ from roamsim._roamsim import trace_kinds
 from roamsim.errors import UsageError
 from roamsim.files import read_whole, write_whole
 from roamsim.scenarios.ranges import Choice, as_range, as_varied
+from roamsim.scenarios.vary import quantity
 
 MANIFEST = "manifest.json"
 
@@ -28,6 +30,13 @@ LAYOUT = 2
 #: Octets of a manifest that are read (chosen: that of 10^6 points has a third of it), and the depth of its tree
 #: (chosen: a scenario needs ten).
 MOST_BYTES, MOST_DEPTH = 2**30, 100
+
+
+def duration_s(canonical: Mapping[str, Any]) -> float | None:
+    """How long a run of a scenario lasts; `None` where its duration cannot be read."""
+    told = canonical.get("scenario", {}).get("duration")
+    read = quantity(told) if isinstance(told, str) else None
+    return read[0] if read and read[0] > 0 else None
 
 
 class Damaged(UsageError):
@@ -159,6 +168,12 @@ class Manifest:
     points: list[PointEntry] = field(default_factory=list)
     tables: dict[str, str] = field(default_factory=dict)
     layout: int = LAYOUT
+
+    def duration_s(self, point: int) -> float | None:
+        """How long each run of a point lasts; `None` where that cannot be read."""
+        varied = self.points[point].values.get("scenario.duration")
+        scenario = {"duration": tomllib.loads(f"duration = {varied}")["duration"]} if varied else None
+        return duration_s({"scenario": scenario or self.canonical["scenario"]})
 
     def write(self, folder: Path) -> None:
         """Writes the manifest, whole or not at all."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars
@@ -14,7 +15,6 @@ from roamsim.pictures import timed
 from roamsim.pictures.charts import COLOURS
 from roamsim.pictures.recorded import AGAIN_FOR
 from roamsim.pictures.timeseries import MOST_PANELS, UNSET, Part, cut
-from roamsim.scenarios.vary import quantity
 from roamsim.storing.store import Results, point_label
 from roamsim.tables.labels import in_words
 from roamsim.tables.words import scale, titled
@@ -86,8 +86,8 @@ def picture(results: Results, part: Part) -> timed.Figure:
     Raises:
         UsageError: nothing of them was recorded, or they are too many.
     """
-    end_s = _run_end_s(results)
-    part = _until(part, end_s)
+    ends_s = [_run_end_s(results, point) for point in range(len(results.manifest.points))]
+    part = _until(part, max(ends_s))
     found = list(_senders(results, part))
     if not found:
         again = "run again with --trace " + ",".join(TRACES)
@@ -97,15 +97,14 @@ def picture(results: Results, part: Part) -> timed.Figure:
             f"a figure of {len(found)} senders has more than the {MOST_PANELS // PANELS_EACH} that can be read; "
             "choose a flow with --flow NAME, or vary fewer values"
         )
-    panels = [panel for title, tables in found for panel in _panels(title, tables, part, end_s, ON_PAPER)]
+    panels = [panel for sender in found for panel in _panels(sender, part, ON_PAPER)]
     if not panels:
         raise UsageError("nothing was recorded between these times; choose others")
     return timed.Figure(panels)
 
 
-def _run_end_s(results: Results) -> float:
-    told = quantity(results.manifest.canonical["scenario"]["duration"])
-    return told[0] if told else math.inf
+def _run_end_s(results: Results, point: int) -> float:
+    return results.manifest.duration_s(point) or math.inf
 
 
 def _until(part: Part, end_s: float) -> Part:
@@ -131,8 +130,9 @@ def report(page: Report, results: Results) -> None:
     if reasons:
         several = any(point.replications > 1 for point in results.manifest.points)
         page.table(reasons, f"flows, retransmissions by reason{': ' + MEANS if several else ''}")
-    for place, (title, tables) in enumerate(found[:MOST_SENDERS]):
-        panels = _panels(title, tables, Part(), _run_end_s(results), timed.HELD // (8 * MOST_SENDERS))
+    for place, sender in enumerate(found[:MOST_SENDERS]):
+        panels = _panels(sender, Part(), timed.HELD // (8 * MOST_SENDERS))
+        title = sender.title
         more = len(found) - MOST_SENDERS
         left = f" {more} more senders are not drawn." if place == 0 and more > 0 else ""
         heading = f"TCP sender over time: {title}" if title else "TCP sender over time"
@@ -145,6 +145,7 @@ REASONS = (
     "rack_retransmissions",
     "loss_probe_retransmissions",
     "timeout_retransmissions",
+    "path_removed_retransmissions",
     "undone_reductions",
 )
 
@@ -158,8 +159,17 @@ def _reasons(results: Results) -> list[dict[str, Any]]:
     return summary(results, "flows", ("retransmissions", *REASONS)) if told else []
 
 
-def _senders(results: Results, part: Part) -> Iterator[tuple[str, dict[str, polars.DataFrame]]]:
-    """The title and the tables of each sender that sent data; nothing if neither states nor rates were recorded."""
+@dataclass(frozen=True)
+class Sender:
+    """A sender that sent data: its title, what was recorded of it, and the end of its run."""
+
+    title: str
+    tables: dict[str, polars.DataFrame]
+    run_end_s: float
+
+
+def _senders(results: Results, part: Part) -> Iterator[Sender]:
+    """Each sender that sent data; nothing if neither states nor rates were recorded."""
     tables = {}
     for name in ("states", "samples", "segments"):
         if results.height(name):
@@ -185,20 +195,20 @@ def _senders(results: Results, part: Part) -> Iterator[tuple[str, dict[str, pola
             for name, rows in tables.items()
         }
         several = senders["point"].n_unique() > 1
-        point = point_label(results.manifest, int(row["point"])) if several else ""
+        number = int(row["point"])
+        point = point_label(results.manifest, number) if several else ""
         title = row["title"] if senders["title"].n_unique() > 1 else ""
-        yield ", ".join(filter(None, (point, title))), mine
+        yield Sender(", ".join(filter(None, (point, title))), mine, _run_end_s(results, number))
 
 
-def _panels(
-    title: str, tables: dict[str, polars.DataFrame], part: Part, run_end_s: float, most: int
-) -> list[timed.Panel]:
+def _panels(sender: Sender, part: Part, most: int) -> list[timed.Panel]:
     """What was recorded of a sender: states, rates, windows, retransmissions. Until its last row; a sender of one
     state has it until the end of the run.
     """
+    title, tables = sender.title, sender.tables
     times = polars.concat(rows["time_s"] for rows in tables.values())
     first_s, last_s = float(times.min()), float(times.max())  # type: ignore[arg-type]
-    part = Part(None, part.start_s, part.end_s or (last_s if last_s > first_s else run_end_s))
+    part = Part(None, part.start_s, part.end_s or (last_s if last_s > first_s else sender.run_end_s))
     before = f"{title}: " if title else ""
     found = [
         _states(before, tables.get("states"), part),

@@ -19,7 +19,7 @@ from roamsim.reports.inspector.packets import DATA, packets
 from roamsim.reports.inspector.point import scenario_of
 from roamsim.reports.inspector.rows import BINS, chosen, columns, counts, encoded
 from roamsim.reports.inspector.traffic import late_after_s
-from roamsim.scenarios.vary import quantity
+from roamsim.storing.manifests import duration_s
 from roamsim.storing.store import Results, point_label
 from roamsim.tables import heard, lots
 from roamsim.tables.values import shown_value
@@ -126,10 +126,8 @@ def _rows(tables: Mapping[str, polars.DataFrame], name: str) -> polars.DataFrame
 
 def _end_s(tables: Mapping[str, polars.DataFrame], canonical: Mapping[str, Any]) -> float:
     """The end of the run; where its duration cannot be read, the last instant that its tables name."""
-    told = canonical.get("scenario", {}).get("duration")
-    read = quantity(told) if isinstance(told, str) else None
-    if read and read[0] > 0:
-        return read[0]
+    if (told_s := duration_s(canonical)) is not None:
+        return told_s
     times = (
         ("packets", "time_s"),
         ("samples", "time_s"),
