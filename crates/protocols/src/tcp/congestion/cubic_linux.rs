@@ -234,12 +234,12 @@ impl CubicLinux {
         let target = epoch.target(elapsed);
         let mut count = match target.checked_sub(cwnd) {
             Some(more) if more > 0 => cwnd / more,
-            _ => 100 * cwnd,
+            _ => cwnd.saturating_mul(100),
         };
         if *w_max == 0 {
             count = count.min(COUNT_WITHOUT_LOSS);
         }
-        let friendly_bytes = (cwnd * 15 / 8).saturating_mul(smss);
+        let friendly_bytes = (cwnd.saturating_mul(15) / 8).saturating_mul(smss);
         let grown = epoch.acked_bytes.saturating_sub(1) / friendly_bytes;
         epoch.acked_bytes -= grown * friendly_bytes;
         epoch.w_est = epoch.w_est.saturating_add(grown);
