@@ -54,8 +54,19 @@ def test_a_transport_that_tells_no_reason_has_none() -> None:
     assert quic.height > 0
     assert quic["rack_retransmissions"].null_count() == quic.height
     sctp = package.run(EXAMPLES / "mobile-sctp.toml")["flows"].filter(protocol="sctp")
-    told = sctp["duplicate_ack_retransmissions"] + sctp["timeout_retransmissions"]
+    reasons = ("duplicate_ack", "timeout", "path_removed")
+    told = sum(sctp[f"{reason}_retransmissions"] for reason in reasons)
+    assert sctp["path_removed_retransmissions"].sum() > 0
     assert told.to_list() == sctp["retransmissions"].to_list()
+
+
+def test_the_trace_tells_that_a_path_was_removed() -> None:
+    walk = package.run(EXAMPLES / "mobile-sctp.toml", trace="segments")
+    again = walk["segments"].filter(event="retransmitted")
+    counts = dict(again.group_by("reason").len().iter_rows())
+    flows = walk["flows"].filter(protocol="sctp")
+    for reason, column in {**REASONS, "path_removed": "path_removed"}.items():
+        assert counts.get(reason, 0) == flows[f"{column}_retransmissions"].sum(), reason
 
 
 def test_the_first_screen_says_why(walked: Results) -> None:
@@ -169,3 +180,13 @@ def test_a_sender_of_one_state_is_drawn_until_the_end_of_the_run(roamsim: Comman
     picture = ["plot", "out", "--what", "states", "--out", "states.png"]
     roamsim(*picture, "--to", "1s")
     assert "the run ended at 2 s" in roamsim(*picture, "--from", "3s", code=2).stderr
+
+
+def test_each_run_of_a_sweep_ends_when_it_does(roamsim: Command, tmp_path: Path) -> None:
+    (tmp_path / "short.toml").write_text(SHORT)
+    roamsim("sweep", "short.toml", "--vary", "scenario.duration=2s,4s", "--trace", "states", "--out", "out")
+    manifest = open_results(tmp_path / "out").manifest
+    assert [manifest.duration_s(point) for point in (0, 1)] == [2, 4]
+    picture = ["plot", "out", "--what", "states", "--out", "states.svg"]
+    roamsim(*picture, "--from", "3s")
+    assert "the run ended at 4 s" in roamsim(*picture, "--from", "5s", code=2).stderr

@@ -186,3 +186,65 @@ def test_percentiles_are_a_metric() -> None:
     signalled = roamsim.run(SCENARIO, set={"scenario.percentiles": [50, 95]})
     own = signalled.percentiles.filter(polars.col("name") == "indications")["delay_s"].to_list()
     assert own == list(signalled.signalling.select("median_delay_s", "p95_delay_s").row(0))
+
+
+STREAM = """
+scenario = { name = "One buffer", duration = "25s" }
+node = [{ name = "a" }, { name = "b" }]
+[[link]]
+name = "path"
+between = ["a", "b"]
+rate = "10Mb/s"
+delay = "20ms"
+outages = [{ start = "5s", duration = "13500ms" }]
+[[flow]]
+name = "f"
+from = "a"
+to = "b"
+transport = { protocol = "tcp", send_buffer = "64kB", max_rto = "1s" }
+application = { kind = "bulk" }
+"""
+
+
+def test_the_time_for_which_a_buffer_is_the_limit_is_split_where_the_warm_up_ends() -> None:
+    def limited_s(changes: dict[str, str]) -> float:
+        return float(roamsim.run(STREAM, set=changes)["send_buffers"]["limited_s"].sum())
+
+    # The outage ends half a second behind the warm-up.
+    warmed, whole = limited_s({"scenario.warm_up": "18s"}), limited_s({})
+    before = limited_s({"scenario.duration": "18s"})
+    assert before > 12
+    assert 0.5 < warmed < 7
+    assert before + warmed == pytest.approx(whole, rel=1e-9)
+    # A connection that gives up after 3 s of the outage has no buffer any more, though the run goes on.
+    given_up = limited_s({"flow.f.transport.user_timeout": "3s", "scenario.duration": "18s"})
+    assert before - 10.5 < given_up < before - 9
+
+
+CALL = """
+scenario = { name = "A call", duration = "20s" }
+node = [{ name = "a" }, { name = "b" }]
+[[link]]
+name = "path"
+between = ["a", "b"]
+rate = "1Mb/s"
+delay = "20ms"
+outages = [{ start = "3s", duration = "5s" }]
+[[flow]]
+name = "f"
+from = "a"
+to = "b"
+transport = { protocol = "sctp", max_lifetime = "200ms", ordered = false }
+application = { kind = "cbr", packet_size = "160B", interval = "20ms", stop = "5010ms" }
+"""
+
+
+def test_what_is_lost_in_the_measured_time_was_sent_in_it(tmp_path: Path) -> None:
+    lost = of(roamsim.run(CALL), "flows")["lost_packets"]
+    # Behind the end of the warm-up one message is written, and all that went before it in the outage are given up.
+    cut = roamsim.run(CALL, set={"scenario.warm_up": "5s"})
+    flow = of(cut, "flows")
+    assert flow["sent_packets"] == 1
+    assert flow["lost_packets"] <= 1 < 50 < lost  # type: ignore[operator]
+    cut.save(tmp_path / "call")
+    assert roamsim.open_results(tmp_path / "call")["flows"].height == 1

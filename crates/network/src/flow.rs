@@ -120,11 +120,11 @@ impl Flow {
         if self.reverse { "reverse" } else { "forward" }
     }
 
-    /// A message is lost on its way, or cannot be sent. Of requests and responses, those that the client gave
-    /// up are counted.
-    pub(crate) fn lose_message(&mut self) {
+    /// A message that was written then is lost on its way, or cannot be sent, in a run that is measured from an
+    /// instant on. Of requests and responses, those that the client gave up are counted.
+    pub(crate) fn lose_message(&mut self, written: Time, measured_from: Time) {
         if self.server.is_none() {
-            self.measurement.lost_messages += 1;
+            self.measurement.on_loss(written, measured_from);
         }
     }
 

@@ -86,6 +86,16 @@ impl Message {
             Message::NoHttp | Message::Redirection(_) => 0,
         }
     }
+
+    /// When an application wrote it; [`Time::ZERO`] of what no application has written.
+    #[inline]
+    pub(crate) fn written(&self) -> Time {
+        match self {
+            Message::Application(message) => message.generated,
+            Message::Http(http) => http.message.generated,
+            _ => Time::ZERO,
+        }
+    }
 }
 
 /// Agent discovery of Mobile IP (RFC 5944 section 2).
@@ -285,6 +295,17 @@ impl Packet {
     pub fn carried(&self) -> Option<Carried> {
         let socket = self.socket_id().filter(|_| self.is_of_a_flow())?;
         Some(Carried { socket, data: self.carries_data() })
+    }
+
+    /// When the application's message in its datagram, or in the one that it is a fragment of, was written;
+    /// [`Time::ZERO`] of others.
+    #[inline]
+    pub(crate) fn written(&self) -> Time {
+        match &self.pdu {
+            Pdu::Udp(_, message) => message.written(),
+            Pdu::Fragment(fragment) => fragment.message.written(),
+            _ => Time::ZERO,
+        }
     }
 
     /// Whether it is a datagram that a socket waits for.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::sctp::{
-    Asconf, AsconfAck, Association, Chunk, Config, Event, Packet, Parameter, Path, State,
+    Asconf, AsconfAck, Association, Chunk, Config, Event, Loss, Packet, Parameter, Path, State,
 };
 use roamsim_protocols::{Address, Context, Machine};
 
@@ -114,7 +114,7 @@ fn retransmissions_are_told_apart() {
     cx.now += Span::from_secs(1);
     end.handle_timeout(&mut cx);
     assert!(end.poll_transmit(&mut cx).is_some());
-    assert_eq!((end.retransmitted_tsns(), end.highest_tsn_sent()), (&[1000][..], 1000));
+    assert_eq!((end.retransmitted_tsns(), end.highest_tsn_sent()), (&[(1000, Loss::Timeout)][..], 1000));
 }
 
 /// What an association of port 1 at address 1 answers to a packet from address 0.

@@ -84,6 +84,8 @@ fn fragments_that_are_too_far_apart_do_not_meet() {
     for (timeout, delivered) in [("\"28ms\"", 0.0), ("\"29ms\"", 9000.0)] {
         let outcome = outcome(&[("flow.0.transport.reassembly_timeout", timeout)]);
         assert_eq!(only(&outcome, "delivered_packets"), delivered, "{timeout}");
+        // What is given up is lost, once, though its fragments are given up one by one.
+        assert_eq!(only(&outcome, "lost_packets"), only(&outcome, "sent_packets") - delivered, "{timeout}");
     }
 }
 

@@ -229,6 +229,9 @@ fn a_lost_address_is_deleted_and_what_was_in_flight_to_it_sent_again_at_once() {
     // 116 = 1424, the answer before them: 0.032 + 1.1392 + 50 ms to the east, 11.392 + 1 ms by its radio.
     at(&outcome, "first_downlink_new_s", 12.3 + 0.051_704 + 0.063_563_2);
     assert_eq!(integers(&outcome, "flows", "timeouts"), [0]);
+    assert_eq!(floats(&outcome, "flows", "timeout_retransmissions"), [0.0]);
+    let again = integers(&outcome, "flows", "retransmissions").iter().map(|&chunks| chunks as f64);
+    assert_eq!(floats(&outcome, "flows", "path_removed_retransmissions"), again.collect::<Vec<_>>());
     all_arrive(&outcome);
 }
 

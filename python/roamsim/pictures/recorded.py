@@ -24,6 +24,7 @@ AGAIN_FOR = {
     "rack": ("sent again: RACK", COLOURS[6], "ring"),
     "loss_probe": ("sent again: loss probe", COLOURS[10], "ring"),
     "timeout": ("sent again: timeout", COLOURS[8], "ring"),
+    "path_removed": ("sent again: path removed", COLOURS[4], "ring"),
 }
 PROBE = ("window probe", COLOURS[5], "plus")
 LOST = ("lost", COLOURS[1], "cross")

@@ -39,6 +39,7 @@ AGAIN_FOR = {
     "rack": ("sent again: RACK", "#8c6bb1"),
     "loss_probe": ("sent again: loss probe", "#a6761d"),
     "timeout": ("sent again: timeout", "#b2182b"),
+    "path_removed": ("sent again: path removed", "#01665e"),
 }
 
 #: Letters that a line of a legend holds, and names beside each other in a longer one (chosen: as wide as a figure).

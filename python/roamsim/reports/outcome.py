@@ -85,6 +85,7 @@ REASONS = {
     "duplicate_ack": "by duplicate ACKs",
     "loss_probe": "by loss probes",
     "timeout": "after timeouts",
+    "path_removed": "as their path was removed",
 }
 
 Row = Mapping[str, Any]

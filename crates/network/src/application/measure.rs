@@ -13,8 +13,10 @@ pub struct Measurement {
     pub delivered_messages: u64,
     /// Octets delivered, in messages or as a stream.
     pub delivered_bytes: u64,
-    /// Datagrams dropped on the way.
+    /// Messages that were lost on the way.
     pub lost_messages: u64,
+    /// Those of them that were written within the warm-up, which count for nothing when that is cut.
+    lost_of_warm_up: u64,
     /// When the transfer was complete.
     pub completed_at: Option<Time>,
     /// Of messages, apart since a stream has none.
@@ -55,7 +57,6 @@ pub struct Mark {
     sent_bytes: u64,
     delivered_messages: u64,
     delivered_bytes: u64,
-    lost_messages: u64,
     delays: usize,
 }
 
@@ -107,6 +108,17 @@ impl Measurement {
         }
     }
 
+    /// A message that was written then is lost, in a run that is measured from an instant on.
+    pub fn on_loss(&mut self, written: Time, measured_from: Time) {
+        self.lost_messages += 1;
+        self.lost_of_warm_up += u64::from(written < measured_from);
+    }
+
+    /// So many messages are lost by now, and so many of these were written within the warm-up.
+    pub(crate) fn set_lost(&mut self, [all, of_warm_up]: [u64; 2]) {
+        (self.lost_messages, self.lost_of_warm_up) = (all, of_warm_up);
+    }
+
     /// A message that was written then has arrived, `delay` later.
     #[inline]
     pub fn count_in_time(&mut self, written: Time, delay: Span) {
@@ -138,19 +150,13 @@ impl Measurement {
 
     /// How far it is.
     pub fn mark(&self) -> Mark {
-        let &Measurement {
-            sent_messages,
-            sent_bytes,
-            delivered_messages,
-            delivered_bytes,
-            lost_messages,
-            ..
-        } = self;
+        let &Measurement { sent_messages, sent_bytes, delivered_messages, delivered_bytes, .. } = self;
         let delays = self.delays_ns().len();
-        Mark { sent_messages, sent_bytes, delivered_messages, delivered_bytes, lost_messages, delays }
+        Mark { sent_messages, sent_bytes, delivered_messages, delivered_bytes, delays }
     }
 
-    /// What was measured since it was that far. The jitter is that at the end in any case: it forgets by
+    /// What was measured since it was that far, at the end of the warm-up; losses are those of what was sent since.
+    /// The jitter is that at the end in any case: it forgets by
     /// itself.
     #[must_use]
     pub fn since(&self, mark: Mark) -> Measurement {
@@ -159,7 +165,8 @@ impl Measurement {
             sent_bytes: self.sent_bytes - mark.sent_bytes,
             delivered_messages: self.delivered_messages - mark.delivered_messages,
             delivered_bytes: self.delivered_bytes - mark.delivered_bytes,
-            lost_messages: self.lost_messages - mark.lost_messages,
+            lost_messages: self.lost_messages - self.lost_of_warm_up,
+            lost_of_warm_up: 0,
             completed_at: self.completed_at,
             // It knows by itself what is measured.
             in_time: self.in_time.clone(),
@@ -241,6 +248,20 @@ mod tests {
         }
         assert_eq!((measurement.sent_messages, measurement.sent_bytes), (6, 60));
         assert_eq!(measurement.in_time_share(), 0.5);
+    }
+
+    #[test]
+    fn no_more_messages_are_lost_than_were_sent_in_what_is_measured() {
+        let s = |s| Time::ZERO + Span::from_secs(s);
+        let mut measurement = Measurement::default();
+        (0..5).for_each(|at| measurement.on_write(s(at), 10));
+        let mark = measurement.mark();
+        measurement.on_write(s(5), 10);
+        // All of them are lost late; the last one alone was sent behind the warm-up of 5 s.
+        (0..6).for_each(|at| measurement.on_loss(s(at), s(5)));
+        let measured = measurement.since(mark);
+        assert_eq!((measurement.sent_messages, measurement.lost_messages), (6, 6));
+        assert_eq!((measured.sent_messages, measured.lost_messages), (1, 1));
     }
 
     #[test]

@@ -113,6 +113,14 @@ impl Client {
         self.given_up
     }
 
+    /// When it sent the request that it waits for the response to.
+    pub(crate) fn waits_since(&self) -> Option<Time> {
+        match self.state {
+            State::Waiting(since) => Some(since),
+            State::Thinking(_) | State::Stopped => None,
+        }
+    }
+
     fn think(&mut self, cx: &mut Context<'_>) {
         let next = cx.now + self.think.sample_span(cx.random);
         self.state = if next < self.activity.stop { State::Thinking(next) } else { State::Stopped };

@@ -151,6 +151,16 @@ impl AddAssign for DropCount {
     }
 }
 
+/// A datagram for a socket of UDP that was lost, or a fragment of one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LostDatagram {
+    pub(crate) socket: u32,
+    /// The identification of the datagram that it is a fragment of.
+    pub(crate) fragment_of: Option<u64>,
+    /// When its message was written.
+    pub(crate) written: Time,
+}
+
 /// What accounts of drops ask of a packet: kept of one that a link takes and may drop.
 #[derive(Clone, Copy)]
 pub(crate) struct Account {
@@ -160,6 +170,8 @@ pub(crate) struct Account {
     is_datagram_of_a_flow: bool,
     /// The identification of the datagram that it is a fragment of.
     fragment_of: Option<u64>,
+    /// When the message of a datagram was written.
+    written: Time,
     /// The socket that a packet with data of an application is for.
     data_for: Option<SocketId>,
 }
@@ -171,8 +183,17 @@ impl Account {
         if packet.is_datagram_of_a_flow() {
             // As it would be below, by one look at what it carries: of each that a station sends.
             let data_for = (!is_broadcast).then_some(SocketId::Udp(socket));
-            let (is_segment, fragment_of) = (false, None);
-            return Account { bytes, socket, is_segment, is_datagram_of_a_flow: true, fragment_of, data_for };
+            let (is_segment, is_datagram_of_a_flow, fragment_of) = (false, true, None);
+            let written = packet.written();
+            return Account {
+                bytes,
+                socket,
+                is_segment,
+                is_datagram_of_a_flow,
+                fragment_of,
+                written,
+                data_for,
+            };
         }
         let data_for = packet.socket_id().filter(|_| packet.carries_data() && !is_broadcast);
         let is_segment = matches!(packet.pdu, Pdu::Tcp(_));
@@ -181,7 +202,8 @@ impl Account {
             _ => None,
         };
         let is_datagram_of_a_flow = fragment_of.is_some();
-        Account { bytes, socket, is_segment, is_datagram_of_a_flow, fragment_of, data_for }
+        let written = packet.written();
+        Account { bytes, socket, is_segment, is_datagram_of_a_flow, fragment_of, written, data_for }
     }
 }
 
@@ -218,7 +240,7 @@ pub struct Network {
     pub tunnels: Tunnels,
     /// The sockets of datagrams that were dropped, for their applications' accounts; drained by the world. Of
     /// a fragment also the identification.
-    pub(crate) lost_datagrams: Vec<(u32, Option<u64>)>,
+    pub(crate) lost_datagrams: Vec<LostDatagram>,
     /// Those of the connections of transfers.
     pub(crate) dropped_segments: DroppedSegments,
     /// The sockets that packets with data were for that were dropped, where series are kept; drained by the
@@ -655,7 +677,8 @@ impl Network {
             self.dropped_segments.count(packet.socket);
         }
         if packet.is_datagram_of_a_flow {
-            self.lost_datagrams.push((packet.socket, packet.fragment_of));
+            let Account { socket, fragment_of, written, .. } = packet;
+            self.lost_datagrams.push(LostDatagram { socket, fragment_of, written });
         }
     }
 

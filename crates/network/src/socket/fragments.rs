@@ -43,19 +43,28 @@ pub(crate) struct Fragmentation {
     timeout: Span,
     fragmented: u64,
     timeouts: u64,
+    /// When the messages were written that are lost as their datagrams were given up, and not yet told.
+    given_up: Vec<Time>,
 }
 
 #[derive(Clone, Debug)]
 struct Incomplete {
+    /// When its message was written.
+    written: Time,
     /// When the first of its fragments arrived; until then when one was lost.
     since: Time,
     /// The lengths of its parts, by their offsets.
     parts: BTreeMap<u32, u32>,
-    /// Whether one of its fragments was lost.
+    /// Whether it counts as lost: one of its fragments was lost, or it was given up.
     lost: bool,
 }
 
 impl Incomplete {
+    /// Whether what has arrived of it is given up at this time.
+    fn has_expired(&self, now: Time, timeout: Span) -> bool {
+        !self.parts.is_empty() && now >= self.since + timeout
+    }
+
     /// How long something is known of it. A lost one is not to be lost once more.
     fn kept(&self, timeout: Span) -> Span {
         if self.lost { timeout.max(PACKET_LIFETIME) } else { timeout }
@@ -64,7 +73,14 @@ impl Incomplete {
 
 impl Fragmentation {
     pub(crate) fn new(timeout: Span) -> Fragmentation {
-        Fragmentation { cutting: None, incomplete: BTreeMap::new(), timeout, fragmented: 0, timeouts: 0 }
+        Fragmentation {
+            cutting: None,
+            incomplete: BTreeMap::new(),
+            timeout,
+            fragmented: 0,
+            timeouts: 0,
+            given_up: Vec::new(),
+        }
     }
 
     /// Datagrams that left in fragments.
@@ -74,12 +90,18 @@ impl Fragmentation {
 
     /// Datagrams that were given up by this time because fragments of them did not arrive in time.
     pub(super) fn timeouts(&self, now: Time) -> u64 {
-        self.timeouts
-            + self.incomplete.values().filter(|datagram| self.has_expired(now, datagram)).count() as u64
+        let expired = self.incomplete.values().filter(|datagram| datagram.has_expired(now, self.timeout));
+        self.timeouts + expired.count() as u64
     }
 
-    fn has_expired(&self, now: Time, datagram: &Incomplete) -> bool {
-        !datagram.parts.is_empty() && now >= datagram.since + self.timeout
+    /// When the messages were written whose datagrams have been given up by this time and were not lost before,
+    /// since it was asked last. A datagram may be given up several times, and is lost once.
+    pub(super) fn take_given_up(&mut self, now: Time) -> Vec<Time> {
+        let Fragmentation { incomplete, timeout, timeouts, given_up, .. } = self;
+        for datagram in incomplete.values_mut() {
+            *timeouts += u64::from(expire(datagram, now, *timeout, given_up));
+        }
+        std::mem::take(given_up)
     }
 
     /// The next fragment, in the packet with the number `packet`, and whether it is the last.
@@ -101,7 +123,7 @@ impl Fragmentation {
 
     /// Takes a fragment. Returns the message of the datagram that it completes.
     pub(super) fn take(&mut self, now: Time, fragment: Fragment) -> Option<Message> {
-        let datagram = self.entry(now, fragment.identification);
+        let datagram = self.entry(now, fragment.identification, fragment.message.written());
         if datagram.parts.is_empty() {
             datagram.since = now;
         }
@@ -113,31 +135,45 @@ impl Fragmentation {
         Some(fragment.message)
     }
 
-    /// A fragment was lost on its way. Returns whether it is the first one of its datagram.
-    pub(super) fn lose(&mut self, now: Time, identification: u64) -> bool {
-        let datagram = self.entry(now, identification);
+    /// A fragment of a message that was written then was lost on its way. Returns whether its datagram was not
+    /// lost before.
+    pub(super) fn lose(&mut self, now: Time, identification: u64, written: Time) -> bool {
+        let datagram = self.entry(now, identification, written);
         !std::mem::replace(&mut datagram.lost, true)
     }
 
     /// What is known of a datagram, after others were given up.
-    fn entry(&mut self, now: Time, identification: u64) -> &mut Incomplete {
+    fn entry(&mut self, now: Time, identification: u64, written: Time) -> &mut Incomplete {
+        let Fragmentation { incomplete, timeout, timeouts, given_up, .. } = self;
         // Later datagrams have greater numbers, so the oldest is mostly the first.
-        while let Some(first) = self.incomplete.first_entry()
-            && now >= first.get().since + first.get().kept(self.timeout)
-        {
-            self.timeouts += u64::from(!first.remove().parts.is_empty());
+        while let Some(mut first) = incomplete.first_entry() {
+            *timeouts += u64::from(expire(first.get_mut(), now, *timeout, given_up));
+            if now < first.get().since + first.get().kept(*timeout) {
+                break;
+            }
+            first.remove();
         }
-        let datagram = self.incomplete.entry(identification).or_insert_with(|| Incomplete {
+        let datagram = incomplete.entry(identification).or_insert_with(|| Incomplete {
+            written,
             since: now,
             parts: BTreeMap::new(),
             lost: false,
         });
-        if now >= datagram.since + self.timeout {
-            self.timeouts += u64::from(!datagram.parts.is_empty());
-            (datagram.since, datagram.parts) = (now, BTreeMap::new());
-        }
+        *timeouts += u64::from(expire(datagram, now, *timeout, given_up));
         datagram
     }
+}
+
+/// Gives up what has arrived of a datagram if its time is over, which is then lost. Whether it was.
+fn expire(datagram: &mut Incomplete, now: Time, timeout: Span, given_up: &mut Vec<Time>) -> bool {
+    let expired = datagram.has_expired(now, timeout);
+    if expired {
+        datagram.parts.clear();
+        if !std::mem::replace(&mut datagram.lost, true) {
+            given_up.push(datagram.written);
+        }
+    }
+    expired
 }
 
 /// A fragment in words, for packet stories.
@@ -226,15 +262,37 @@ mod tests {
     #[test]
     fn a_datagram_is_lost_with_the_first_of_its_lost_fragments() {
         let mut receiver = Fragmentation::new(TIMEOUT);
-        assert!(receiver.lose(at(1), 0));
-        assert!(!receiver.lose(at(2), 0));
-        assert!(receiver.lose(at(2), 4));
+        assert!(receiver.lose(at(1), 0, at(0)));
+        assert!(!receiver.lose(at(2), 0, at(0)));
+        assert!(receiver.lose(at(2), 4, at(0)));
         // A fragment that is lost long after the first one: of a datagram that is known to be lost.
-        assert!(!receiver.lose(at(250), 4));
-        assert!(receiver.lose(at(257), 8));
+        assert!(!receiver.lose(at(250), 4, at(0)));
+        assert!(receiver.lose(at(257), 8, at(0)));
         // Nothing of them has arrived: the receiver knows of no datagram that it could give up.
         assert_eq!(receiver.timeouts(at(100)), 0);
         assert!(receiver.take(at(3), cut(IpVersion::V4, 0).remove(1)).is_none());
         assert_eq!([62, 63].map(|seconds| receiver.timeouts(at(seconds))), [0, 1]);
+    }
+
+    #[test]
+    fn a_datagram_that_is_given_up_is_lost_once() {
+        let mut receiver = Fragmentation::new(TIMEOUT);
+        let fragments = cut(IpVersion::V4, 0);
+        assert!(receiver.take(at(1), fragments[0].clone()).is_none());
+        assert!(receiver.take_given_up(at(60)).is_empty());
+        assert_eq!(receiver.take_given_up(at(61)), [at(0)]);
+        // What comes late begins anew and is given up again; what is lost then is known to be.
+        assert!(receiver.take(at(70), fragments[1].clone()).is_none());
+        assert!(!receiver.lose(at(71), 0, at(0)));
+        assert_eq!((receiver.take_given_up(at(200)), receiver.timeouts(at(200))), (vec![], 2));
+        // One whose time is over when the next fragment comes.
+        for (seconds, number) in [(300, 4), (400, 8)] {
+            assert!(receiver.take(at(seconds), cut(IpVersion::V4, number).remove(0)).is_none());
+        }
+        assert_eq!((receiver.take_given_up(at(401)), receiver.timeouts(at(401))), (vec![at(0)], 3));
+        // One of which a fragment was lost before.
+        assert!(receiver.lose(at(500), 12, at(0)));
+        assert!(receiver.take(at(500), cut(IpVersion::V4, 12).remove(0)).is_none());
+        assert_eq!((receiver.take_given_up(at(499)), receiver.take_given_up(at(600))), (vec![at(0)], vec![]));
     }
 }

@@ -264,6 +264,8 @@ impl Counts {
 pub struct Repairs {
     /// Retransmissions, in the order of [`Reason::ALL`].
     pub retransmissions: [u64; 4],
+    /// Further ones, as an address of their path was deleted.
+    pub path_removed: u64,
     /// Reductions of the window that were taken back as needless.
     pub undone: u64,
 }
@@ -273,15 +275,22 @@ impl Repairs {
     #[must_use]
     pub fn since(self, earlier: Repairs) -> Repairs {
         let since = |place: usize| self.retransmissions[place].saturating_sub(earlier.retransmissions[place]);
-        let retransmissions = [0, 1, 2, 3].map(since);
-        Repairs { retransmissions, undone: self.undone.saturating_sub(earlier.undone) }
+        Repairs {
+            retransmissions: [0, 1, 2, 3].map(since),
+            path_removed: self.path_removed.saturating_sub(earlier.path_removed),
+            undone: self.undone.saturating_sub(earlier.undone),
+        }
     }
 
     /// The counts of both together.
     #[must_use]
     pub fn plus(self, other: Repairs) -> Repairs {
         let plus = |place: usize| self.retransmissions[place] + other.retransmissions[place];
-        Repairs { retransmissions: [0, 1, 2, 3].map(plus), undone: self.undone + other.undone }
+        Repairs {
+            retransmissions: [0, 1, 2, 3].map(plus),
+            path_removed: self.path_removed + other.path_removed,
+            undone: self.undone + other.undone,
+        }
     }
 
     /// How many retransmissions went for a reason.
@@ -377,8 +386,8 @@ pub(crate) enum SocketEvent {
     /// A message of so many octets has arrived, or a part of a stream without messages; it is taken with
     /// [`Socket::poll_message`].
     Message { bytes: u64 },
-    /// So many messages of a socket, this one or its peer, were given up and will not arrive.
-    Lost { sender: SocketId, messages: u64 },
+    /// A message of a socket, this one or its peer, which was written then, was given up and will not arrive.
+    Lost { sender: SocketId, written: Time },
     /// Messages have begun to be sent that the peer's socket has to expect.
     Begun,
     /// The peer sends nothing more.

@@ -129,11 +129,13 @@ impl OpenSocket {
         self.outer_port = Some(port);
     }
 
-    /// How many messages that are not repeated are missing before the latest that has arrived; `None` if none
-    /// of them has.
-    pub(crate) fn missing(&self) -> Option<u64> {
+    /// How many messages that are not repeated are missing before the latest that has arrived, and how many of
+    /// them were written before an instant; `None` if none of them has.
+    pub(crate) fn missing(&self, instant: Time) -> Option<[u64; 2]> {
         let latest = self.latest?;
-        Some(self.incoming.partition_point(|coming| coming.at < latest) as u64)
+        let missing = self.incoming.partition_point(|coming| coming.at < latest);
+        let before = self.incoming.partition_point(|coming| coming.message.written() < instant);
+        Some([missing, before.min(missing)].map(|messages| messages as u64))
     }
 
     /// Takes a numbered message that has arrived.

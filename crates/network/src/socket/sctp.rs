@@ -16,7 +16,7 @@ use crate::subject::Subject;
 use crate::topology::NodeId;
 use crate::traffic_class::TrafficClass;
 use roamsim_engine::{Span, Stream, Time};
-use roamsim_protocols::sctp::{self, Association, Chunk, Config, Reliability, State};
+use roamsim_protocols::sctp::{self, Association, Chunk, Config, Loss, Reliability, State};
 use roamsim_protocols::tcp::Reason;
 use roamsim_protocols::{Address, Context, Machine};
 use std::collections::VecDeque;
@@ -82,8 +82,8 @@ pub struct SctpSocket {
     incoming: VecDeque<(u32, Option<Message>)>,
     /// The one that has arrived last, for its user to take.
     arrived: Option<Message>,
-    /// Messages given up before they were sent, and not yet told.
-    dropped: u64,
+    /// Messages given up and not yet told: who sent them, and when each was written.
+    lost: VecDeque<(SocketId, Time)>,
     /// The TSN of the next chunk that is sent for the first time.
     next_tsn: u32,
     /// What its chunks carry; kept only for captures, packet stories, the log of segments and programs.
@@ -147,7 +147,7 @@ impl SctpSocket {
                 begun: VecDeque::new(),
                 incoming: VecDeque::new(),
                 arrived: None,
-                dropped: 0,
+                lost: VecDeque::new(),
                 next_tsn: initial_tsn,
                 sent: logged.then(|| Box::new(ChunkLog::new(initial_tsn))),
                 follows: follows[at],
@@ -247,19 +247,19 @@ impl SctpSocket {
     fn forget_dropped(&mut self) {
         let dropped = self.association.take_dropped();
         if dropped > 0 {
-            self.waiting.drain(..self.waiting.len().min(dropped as usize));
-            self.dropped += dropped;
+            let sender = self.id();
+            let gone = self.waiting.drain(..self.waiting.len().min(dropped as usize));
+            self.lost.extend(gone.map(|message| (sender, message.written())));
         }
     }
 
-    /// The peer has given up what began up to this TSN; the messages that do not arrive any more.
-    fn forget_incoming(&mut self, tsn: u32) -> u64 {
-        let mut lost = 0;
+    /// The peer has given up what began up to this TSN; those messages do not arrive any more.
+    fn forget_incoming(&mut self, tsn: u32) {
+        let sender = self.peer();
         let is_behind = |&mut (first, _): &mut (u32, Option<Message>)| tsn.wrapping_sub(first) < 1 << 31;
         while let Some((_, message)) = self.incoming.pop_front_if(is_behind) {
-            lost += u64::from(message.is_some());
+            self.lost.extend(message.map(|message| (sender, message.written())));
         }
-        lost
     }
 
     /// Keeps the association in messages of a stream, and closes it behind the last one.
@@ -293,6 +293,16 @@ impl SctpSocket {
     /// Whether the association is up: before there is no window of the peer's.
     fn is_open(&self) -> bool {
         !matches!(self.association.state(), State::Closed | State::CookieWait | State::CookieEchoed)
+    }
+}
+
+/// Why the chunk of this TSN, of the packet polled last, was sent again.
+fn reason_for(association: &Association, tsn: u32) -> &'static str {
+    let again = association.retransmitted_tsns().iter().find(|(other, _)| *other == tsn);
+    match again {
+        Some((_, Loss::Reports)) => Reason::DuplicateAcks.name(),
+        Some((_, Loss::PathRemoved)) => "path_removed",
+        Some((_, Loss::Timeout)) | None => Reason::Timeout.name(),
     }
 }
 
@@ -403,6 +413,8 @@ impl Socket for SctpSocket {
     fn counts(&self) -> Counts {
         let stats = self.association.stats();
         let by_reports = stats.data_chunks_retransmitted_by_reports;
+        let from_removed_paths = stats.data_chunks_retransmitted_from_removed_paths;
+        let by_timeouts = stats.data_chunks_retransmitted - by_reports - from_removed_paths;
         Counts {
             segments: stats.data_chunks_sent,
             retransmissions: stats.data_chunks_retransmitted,
@@ -410,7 +422,8 @@ impl Socket for SctpSocket {
             timeouts: stats.timeouts,
             fast_retransmits: stats.fast_retransmits,
             repairs: Some(Repairs {
-                retransmissions: [by_reports, 0, 0, stats.data_chunks_retransmitted - by_reports],
+                retransmissions: [by_reports, 0, 0, by_timeouts],
+                path_removed: from_removed_paths,
                 undone: 0,
             }),
             ecn: None,
@@ -461,16 +474,12 @@ impl Socket for SctpSocket {
             self.asked -= 1;
             return Some(SocketEvent::AddressesAsked);
         }
-        if self.dropped > 0 {
-            let messages = std::mem::take(&mut self.dropped);
-            return Some(SocketEvent::Lost { sender: self.id(), messages });
-        }
         loop {
+            if let Some((sender, written)) = self.lost.pop_front() {
+                return Some(SocketEvent::Lost { sender, written });
+            }
             match self.association.poll_event()? {
-                sctp::Event::Forwarded(tsn) => {
-                    let messages = self.forget_incoming(tsn);
-                    return Some(SocketEvent::Lost { sender: self.peer(), messages });
-                }
+                sctp::Event::Forwarded(tsn) => self.forget_incoming(tsn),
                 sctp::Event::Received(message) => {
                     self.arrived = self.take_incoming(message.tsn);
                     return Some(SocketEvent::Message { bytes: message.bytes });
@@ -557,7 +566,8 @@ impl Socket for SctpSocket {
         if recorder.trace.segments {
             for data in pdu.data() {
                 let is_probe = self.association.is_window_probe();
-                let (octets, again) = log.record(data.tsn, is_probe)?;
+                // Of what a program has acknowledged long since, nothing is known any more.
+                let Some((octets, again)) = log.record(data.tsn, is_probe) else { continue };
                 let part = StreamPart { sender, octets };
                 detail.parts.push(part.clone());
                 let event = match again {
@@ -565,10 +575,8 @@ impl Socket for SctpSocket {
                     true => SegmentEvent::Retransmitted,
                     false => SegmentEvent::Sent,
                 };
-                let reported = self.association.tsns_retransmitted_for_reports().contains(&data.tsn);
                 let reason = match event {
-                    SegmentEvent::Retransmitted if reported => Reason::DuplicateAcks.name(),
-                    SegmentEvent::Retransmitted => Reason::Timeout.name(),
+                    SegmentEvent::Retransmitted => reason_for(&self.association, data.tsn),
                     _ => "",
                 };
                 recorder.segment_for(now, event, reason, part);

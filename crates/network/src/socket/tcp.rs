@@ -333,6 +333,7 @@ impl Socket for TcpSocket {
             fast_retransmits: stats.fast_retransmits,
             repairs: Some(Repairs {
                 retransmissions: stats.data_retransmissions_for,
+                path_removed: 0,
                 undone: stats.undone_reductions,
             }),
             ecn: self.connection.config().ecn.then(|| EcnCounts {

@@ -14,7 +14,7 @@ use roamsim_engine::{Span, Time};
 
 impl World {
     pub(super) fn handle_source(&mut self, moment: &mut Moment<'_>, number: u32) -> bool {
-        let now = moment.now;
+        let (now, measured_from) = (moment.now, self.measured_from());
         let flow = &mut self.flows[number as usize];
         if !flow.source_alarm.fires(now) {
             return false;
@@ -28,9 +28,15 @@ impl World {
             return true;
         }
         let worked = flow.source.poll_timeout().is_some_and(|due| due <= now);
+        let asked = match &flow.source {
+            Source::Client(client) => client.waits_since(),
+            _ => None,
+        };
         flow.source.handle_timeout_at(now);
-        if let Source::Client(client) = &flow.source {
-            flow.measurement.lost_messages = client.given_up();
+        if let (Source::Client(client), Some(asked)) = (&flow.source, asked)
+            && client.given_up() > flow.measurement.lost_messages
+        {
+            flow.measurement.on_loss(asked, measured_from);
         }
         self.serve_source(moment, number);
         worked

@@ -37,7 +37,7 @@ use crate::flow::Flow;
 use crate::handover::Handovers;
 use crate::handover::mobile_ip::{Driving, MobileIp};
 use crate::mih_handover::MihHandover;
-use crate::network::{Coming, Landing, Network, Woken};
+use crate::network::{Coming, Landing, LostDatagram, Network, Woken};
 use crate::packet::{Message, Packet, Pdu, RedirectionMessage};
 use crate::selected_handover::SelectedHandover;
 use crate::selection::Selections;
@@ -244,18 +244,38 @@ impl World {
                 }
             }
         }
-        while let Some((socket, fragment_of)) = self.network.lost_datagrams.pop() {
-            if fragment_of.is_some_and(|datagram| !self.udp[socket as usize].lose_fragment(now, datagram)) {
-                continue; // another of its fragments was lost before
+        while let Some(lost) = self.network.lost_datagrams.pop() {
+            let LostDatagram { socket, fragment_of, written } = lost;
+            let of = &mut self.udp[socket as usize];
+            if fragment_of.is_some_and(|datagram| !of.lose_fragment(now, datagram, written)) {
+                continue; // it was lost before
             }
-            // The socket that would have got the datagram, and its user, who misses it.
-            if let User::FlowSink(flow)
-            | User::FlowSource(flow)
-            | User::Program(flow)
-            | User::FlowBothWays { receives: flow, .. } = self.user(SocketId::Udp(socket))
-            {
-                self.flows[flow as usize].lose_message();
+            self.miss_datagram(socket, written);
+        }
+    }
+
+    /// The socket that would have got a datagram, and its user, who misses it.
+    fn miss_datagram(&mut self, socket: u32, written: Time) {
+        let measured_from = self.measured_from();
+        if let User::FlowSink(flow)
+        | User::FlowSource(flow)
+        | User::Program(flow)
+        | User::FlowBothWays { receives: flow, .. } = self.user(SocketId::Udp(socket))
+        {
+            self.flows[flow as usize].lose_message(written, measured_from);
+        }
+    }
+
+    /// Counts what has no event of its own: datagrams that reassembly has given up by now, and the time for which
+    /// send buffers have been the limit.
+    fn settle_counts(&mut self, now: Time) {
+        for number in 0..self.udp.len() {
+            for written in self.udp[number].take_given_up(now) {
+                self.miss_datagram(number as u32, written);
             }
+        }
+        for socket in &mut self.tcp {
+            socket.connection.settle_send_buffer(now);
         }
     }
 

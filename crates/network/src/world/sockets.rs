@@ -365,12 +365,12 @@ impl World {
                     self.deliver(now, user, message);
                 }
                 if let SocketId::Open(number) = id
-                    && let Some(missing) = self.open[number as usize].missing()
+                    && let Some(missing) = self.open[number as usize].missing(self.measured_from())
                     && let Some(flow) = user.receives()
                     && let flow = &mut self.flows[flow as usize]
                     && flow.server.is_none()
                 {
-                    flow.measurement.lost_messages = missing;
+                    flow.measurement.set_lost(missing);
                 }
             }
             SocketEvent::Begun => self.hand_over(id),
@@ -384,9 +384,7 @@ impl World {
         match event {
             SocketEvent::Stream { .. } | SocketEvent::Message { .. } | SocketEvent::Begun => {}
             SocketEvent::Again => self.work.push_back(Work::Socket(id)),
-            SocketEvent::Lost { sender, messages } => {
-                (0..messages).for_each(|_| self.refuse_message(sender));
-            }
+            SocketEvent::Lost { sender, written } => self.refuse_message(sender, written),
             // It goes on, and learns by the reset that answers its data that nobody reads any more.
             SocketEvent::RemoteClosed if self.has_more_to_send(id) => self.take_last_message(now, id),
             SocketEvent::RemoteClosed => {
@@ -398,6 +396,7 @@ impl World {
                 }
             }
             SocketEvent::Failed => {
+                self.settle_send_buffer(now, id);
                 if let User::FlowSource(flow) = self.user(id) {
                     self.fail_transfer(id, flow);
                 }
@@ -692,17 +691,26 @@ impl World {
             }
             socket.abort();
         });
+        self.settle_send_buffer(now, id);
     }
 
-    /// A message was written to a connection that is gone.
+    /// The connection is over: its buffer is the limit no more.
+    fn settle_send_buffer(&mut self, now: Time, id: SocketId) {
+        if let SocketId::Tcp(number) = id {
+            self.tcp[number as usize].connection.settle_send_buffer(now);
+        }
+    }
+
+    /// A message that was written then is given up, or its connection is gone.
     #[cold]
-    pub(super) fn refuse_message(&mut self, socket: SocketId) {
+    fn refuse_message(&mut self, socket: SocketId, written: Time) {
+        let measured_from = self.measured_from();
         match self.user(socket) {
             User::FlowSource(flow)
             | User::FlowSink(flow)
             | User::Program(flow)
             | User::FlowBothWays { sends: flow, .. } => {
-                self.flows[flow as usize].lose_message();
+                self.flows[flow as usize].lose_message(written, measured_from);
             }
             User::Mih { mihf, session } => {
                 self.mih_nodes[mihf as usize].mihf.tp_data_confirm(SessionId(session), false);
@@ -718,19 +726,19 @@ impl World {
             SocketId::Udp(number) => return self.send_datagram(moment, number, message),
             SocketId::Tcp(number) => {
                 let socket = &mut self.tcp[number as usize];
-                let Some(coming) = socket.write(message) else { return self.refuse_message(id) };
+                let Some(coming) = socket.write(message) else { return self.refuse_message(id, moment.now) };
                 let peer = socket.peer;
                 self.tcp[peer as usize].expect(coming);
             }
             SocketId::Sctp(number) => {
                 if !self.sctp[number as usize].write(moment.now, message) {
-                    return self.refuse_message(id);
+                    return self.refuse_message(id, moment.now);
                 }
                 self.hand_over(id);
             }
             SocketId::Open(number) => {
                 let socket = &mut self.open[number as usize];
-                let Some(coming) = socket.write(message) else { return self.refuse_message(id) };
+                let Some(coming) = socket.write(message) else { return self.refuse_message(id, moment.now) };
                 let peer = socket.peer;
                 self.open[peer as usize].expect(coming);
             }

@@ -207,6 +207,7 @@ impl World {
             self.forget_warm_up();
         }
         self.read_sinks(self.flows.len());
+        self.settle_counts(course.now);
         self.finish_handovers();
         self.finish_selections(course.now);
         course.events

@@ -45,8 +45,9 @@ impl World {
 
     /// The warm-up is over.
     pub(super) fn end_warm_up(&mut self) {
+        let at = self.measured_from();
+        self.settle_counts(at);
         let Some(mut warm_up) = self.warm_up.take() else { return };
-        let at = warm_up.at;
         self.read_sinks(self.flows.len());
         warm_up.flows = (0..self.flows.len())
             .map(|flow| (self.flows[flow].measurement.mark(), self.flow_counts(flow as u32)))

@@ -25,7 +25,7 @@
 //! Not modelled: authentication of chunks (RFC 4895, which RFC 5061 asks for), restart of an association and
 //! tie-tags (RFC 9260 5.2), data beside a COOKIE ECHO, the cookie's authentication, ABORTs in answer to
 //! packets of no association but INIT (8.4), ERROR chunks but for a stale cookie, Nagle-like waiting to
-//! bundle, path MTU discovery, partial delivery. RTO.Alpha and RTO.Beta are 1/8 and 1/4. The application
+//! bundle, path MTU discovery. RTO.Alpha and RTO.Beta are 1/8 and 1/4. The application
 //! takes messages at once. Chunks of other extensions (RFC 8260) are carried as octets on the wire
 //! and skipped by the association, without reporting them (3.2).
 
@@ -49,4 +49,5 @@ pub use config::{AddressForm, Config, Rules};
 pub use event::{Change, Event, Message};
 pub use path::{Path, PathReport};
 pub use reliability::Reliability;
+pub use sender::Loss;
 pub use stats::{Refused, Stats};

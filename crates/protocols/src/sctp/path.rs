@@ -92,6 +92,8 @@ pub(super) struct PathState {
     pub(super) heartbeat: Heartbeat,
     /// Octets that the SACK at work has acknowledged.
     pub(super) newly: u64,
+    /// Whether some of them were sent on no other path.
+    pub(super) newly_here_alone: bool,
     /// Octets outstanding before the SACK at work.
     pub(super) before: u64,
     /// Whether the SACK at work has acknowledged `earliest`.
@@ -133,6 +135,7 @@ impl PathState {
             last_data_at: None,
             heartbeat: Heartbeat::default(),
             newly: 0,
+            newly_here_alone: false,
             before: 0,
             earliest_acknowledged: false,
         }

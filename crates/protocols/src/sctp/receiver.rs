@@ -1,5 +1,12 @@
 //! DATA received: gaps, reassembly, order within streams, and the SACK that tells of them (RFC 9260 6.2, 6.5
 //! to 6.9).
+//!
+//! What is held is bounded by the receive buffer, whatever a peer sends:
+//! - A message in sequence that lacks its end is one entry, however many chunks it has. If it fills the buffer, it
+//!   is delivered in part (RFC 9260 6.9): the application takes what has come, and the rest as it comes. Linux 6.12
+//!   begins at the same point, in `sctp_eat_data`.
+//! - Beyond a gap there are at most 65535 chunks, as gap ack blocks count in 16 bits.
+//! - Messages that wait for an earlier one of their stream count against the buffer, and are 65535 at most.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -58,6 +65,20 @@ impl Stream {
     }
 }
 
+/// A message in sequence that lacks its end.
+#[derive(Clone, Copy, Debug)]
+struct Begun {
+    first: Data,
+    /// The TSN of its last chunk so far.
+    last: u64,
+    /// Octets so far.
+    bytes: u64,
+    /// Those of them that the buffer holds.
+    held_bytes: u64,
+    /// The application takes each chunk as it comes.
+    in_part: bool,
+}
+
 /// The receiving half. TSNs are counted from the peer's initial one, which is 1.
 #[derive(Clone, Debug)]
 pub(super) struct Receiver {
@@ -72,10 +93,14 @@ pub(super) struct Receiver {
     most_blocks: usize,
     /// Blocks and duplicates that a packet holds.
     most_entries: usize,
-    /// Chunks of messages that are not whole yet.
+    /// Chunks beyond a gap, of messages that are not whole yet.
     fragments: BTreeMap<u64, Data>,
+    /// What the next TSN may go on.
+    begun: Option<Begun>,
     /// By number, as far as they have been used.
     streams: Vec<Stream>,
+    /// Messages that wait for their turn.
+    waiting: u32,
     duplicates: Vec<u32>,
     held_bytes: u64,
     buffer_bytes: u64,
@@ -101,7 +126,9 @@ impl Receiver {
                 .map_or(most_entries, |most| most_entries.min(most as usize)),
             most_entries,
             fragments: BTreeMap::new(),
+            begun: None,
             streams: Vec::new(),
+            waiting: 0,
             duplicates: Vec::new(),
             held_bytes: 0,
             buffer_bytes: u64::from(config.receive_window_bytes),
@@ -127,10 +154,14 @@ impl Receiver {
         };
         let bytes = u64::from(data.payload_bytes);
         let in_sequence = tsn == self.cumulative + 1;
-        // Gap ack blocks count in 16 bits; the next in sequence is taken even without room, lest all stop.
-        if !in_sequence
-            && (tsn - self.cumulative > u64::from(u16::MAX) || self.held_bytes + bytes > self.buffer_bytes)
-        {
+        // Of the next in sequence nothing is held if it can be told, whole or in part.
+        let fits = self.held_bytes + bytes <= self.buffer_bytes && self.waiting < u32::from(u16::MAX);
+        let taken = if in_sequence {
+            fits || self.has_its_turn(data)
+        } else {
+            fits && tsn - self.cumulative <= u64::from(u16::MAX)
+        };
+        if !taken {
             if self.ranges.first_overlap(Range { start: tsn, end: tsn + 1 }).is_some() {
                 self.duplicates.push(data.tsn);
             }
@@ -149,11 +180,68 @@ impl Receiver {
             self.held_bytes += bytes;
             if data.beginning && data.ending {
                 self.tell(data.tsn, data, bytes, events);
+            } else if in_sequence {
+                self.join(tsn, data, events);
             } else {
                 self.fragments.insert(tsn, *data);
                 self.reassemble(tsn, events);
             }
         }
+        if in_sequence && !self.fragments.is_empty() {
+            self.join_fragments(events);
+        }
+    }
+
+    /// Whether the message of this chunk may be told now, or as soon as it is whole.
+    fn has_its_turn(&self, data: &Data) -> bool {
+        let stream = self.streams.get(usize::from(data.stream));
+        data.unordered || data.ssn == stream.map_or(0, |stream| stream.next)
+    }
+
+    /// Chunks that are beyond a gap no more go on what is begun.
+    fn join_fragments(&mut self, events: &mut VecDeque<Event>) {
+        while let Some(first) = self.fragments.first_entry()
+            && *first.key() <= self.cumulative
+        {
+            let (tsn, data) = first.remove_entry();
+            self.join(tsn, &data, events);
+        }
+    }
+
+    /// A chunk of a longer message in sequence, whose octets are held already. What is begun and does not go on
+    /// with it is dropped, for it cannot be whole any more.
+    fn join(&mut self, tsn: u64, data: &Data, events: &mut VecDeque<Event>) {
+        let bytes = u64::from(data.payload_bytes);
+        let goes_on = |begun: &Begun| {
+            begun.last + 1 == tsn && !data.beginning && are_of_one_message(&begun.first, data)
+        };
+        let mut begun = match self.begun.take() {
+            Some(begun) if goes_on(&begun) => begun,
+            other => {
+                self.held_bytes -= other.map_or(0, |begun| begun.held_bytes);
+                if !data.beginning {
+                    self.held_bytes -= bytes;
+                    return;
+                }
+                Begun { first: *data, last: tsn, bytes: 0, held_bytes: 0, in_part: false }
+            }
+        };
+        begun.last = tsn;
+        begun.bytes += bytes;
+        begun.held_bytes += bytes;
+        if data.ending {
+            // In the buffer again for as long as its stream is looked at.
+            self.held_bytes += begun.bytes - begun.held_bytes;
+            self.tell(begun.first.tsn, &begun.first, begun.bytes, events);
+            return;
+        }
+        // Linux: no less than what is left, so that the window is never closed by what the application takes.
+        let is_full = self.held_bytes >= self.buffer_bytes;
+        begun.in_part |= is_full && self.has_its_turn(&begun.first);
+        if begun.in_part {
+            self.held_bytes -= std::mem::take(&mut begun.held_bytes);
+        }
+        self.begun = Some(begun);
     }
 
     /// Everything up to a TSN counts as received; ordered messages up to some numbers are not waited for (RFC
@@ -164,6 +252,7 @@ impl Receiver {
         let Some(tsn) = place.filter(|&tsn| tsn > self.cumulative) else { return };
         self.advance(tsn);
         // Of messages that will not be whole any more.
+        self.held_bytes -= self.begun.take().map_or(0, |begun| begun.held_bytes);
         let kept = self.fragments.split_off(&(tsn + 1));
         for data in std::mem::replace(&mut self.fragments, kept).values() {
             self.held_bytes -= u64::from(data.payload_bytes);
@@ -171,6 +260,7 @@ impl Receiver {
         for &(stream, ssn) in forward.streams.iter().filter(|&&(stream, _)| stream < streams) {
             self.skip(usize::from(stream), ssn, events);
         }
+        self.join_fragments(events);
         events.push_back(Event::Forwarded(forward.cumulative_tsn));
     }
 
@@ -188,6 +278,7 @@ impl Receiver {
         loop {
             match stream.next_message() {
                 Some(message) => {
+                    self.waiting -= 1;
                     self.held_bytes -= message.bytes;
                     events.push_back(Event::Received(message));
                 }
@@ -244,14 +335,10 @@ impl Receiver {
         true
     }
 
-    /// Tells the message that the chunk completes, if it does.
+    /// Tells the message that the chunk beyond a gap completes, if it does.
     fn reassemble(&mut self, tsn: u64, events: &mut VecDeque<Event>) {
         let Some(&newest) = self.fragments.get(&tsn) else { return };
-        let same = |data: &Data| {
-            data.stream == newest.stream
-                && data.unordered == newest.unordered
-                && (newest.unordered || data.ssn == newest.ssn)
-        };
+        let same = |data: &Data| are_of_one_message(data, &newest);
         let (mut first, mut last) = (tsn, tsn);
         // The end first: in order it is missing at once, however long the message is.
         while !self.fragments[&last].ending {
@@ -300,10 +387,12 @@ impl Receiver {
             events.push_back(Event::Received(message));
             return;
         }
-        if let Some(other) = stream.hold(message) {
-            self.held_bytes -= other.bytes;
+        match stream.hold(message) {
+            Some(other) => self.held_bytes -= other.bytes,
+            None => self.waiting += 1,
         }
         while let Some(message) = stream.next_message() {
+            self.waiting -= 1;
             self.held_bytes -= message.bytes;
             events.push_back(Event::Received(message));
         }
@@ -336,6 +425,12 @@ impl Receiver {
         let left = self.buffer_bytes.saturating_sub(self.held_bytes);
         Sack::new(self.cumulative_tsn(), left as u32, &self.blocks, duplicates)
     }
+}
+
+/// Whether two chunks with TSNs in a row may be of one message.
+fn are_of_one_message(one: &Data, other: &Data) -> bool {
+    let alike = one.stream == other.stream && one.unordered == other.unordered;
+    alike && (one.unordered || one.ssn == other.ssn)
 }
 
 /// The range as a gap ack block: first and last, from the cumulative TSN on.
@@ -378,6 +473,78 @@ mod tests {
         receiver.take(&data(2, 30_000), true, &mut events);
         assert_eq!(receiver.held_bytes, 2);
         assert!(receiver.streams[0].waiting.capacity() <= 16, "{}", receiver.streams[0].waiting.capacity());
+    }
+
+    /// A receiver with this much room, and the chunks in which a test sends messages.
+    fn with_room(buffer_bytes: u32) -> (Receiver, VecDeque<Event>) {
+        let config = Config { receive_window_bytes: buffer_bytes, ..Config::default() };
+        (Receiver::new(&config, 1), VecDeque::new())
+    }
+
+    #[test]
+    fn a_message_that_never_ends_takes_the_memory_of_one_chunk() {
+        let (mut receiver, mut events) = with_room(10_000);
+        for pair in (2..100_000).step_by(2).map(|tsn| [tsn - 1, tsn]) {
+            // Every third pair arrives in the other order.
+            let turned = usize::from(pair[1] % 6 == 0);
+            for tsn in [pair[turned], pair[1 - turned]] {
+                let chunk = Data { beginning: tsn == 1, ending: false, payload_bytes: 7, ..data(tsn, 0) };
+                receiver.take(&chunk, true, &mut events);
+                assert!(receiver.fragments.len() <= 1 && receiver.held_bytes <= 10_007, "{receiver:?}");
+            }
+        }
+        assert_eq!(receiver.cumulative, 99_998);
+        assert!(events.is_empty());
+    }
+
+    #[test]
+    fn messages_out_of_turn_and_ends_that_never_come_are_bounded_by_the_buffer() {
+        // Number 0 never comes.
+        let (mut receiver, mut events) = with_room(1000);
+        for tsn in 1..=5000u32 {
+            receiver.take(&data(tsn.min(1001), tsn as u16), true, &mut events);
+        }
+        assert_eq!((receiver.held_bytes, receiver.cumulative, receiver.waiting), (1000, 1000, 1000));
+        // It comes: all are told, and the buffer is empty.
+        receiver.take(&data(1001, 0), true, &mut events);
+        assert_eq!((told(&mut events).len(), receiver.held_bytes, receiver.waiting), (1001, 0, 0));
+        // Each begins a message, and none goes on.
+        let (mut receiver, mut events) = with_room(1000);
+        for tsn in 1..=5000u32 {
+            receiver.take(&Data { ending: false, ..data(tsn, 0) }, true, &mut events);
+            assert_eq!((receiver.cumulative, receiver.held_bytes), (u64::from(tsn), 1));
+        }
+        // None begins one.
+        for tsn in 5001..=9000u32 {
+            receiver.take(&Data { beginning: false, ..data(tsn, 7) }, true, &mut events);
+        }
+        assert_eq!((receiver.cumulative, receiver.held_bytes, events.len()), (9000, 0, 0));
+        // With a buffer of any size, those that wait are as many as a gap may be long.
+        let (mut receiver, mut events) = with_room(u32::MAX);
+        for tsn in 1..=100_000u32 {
+            let stream = (tsn / 60_000) as u16;
+            receiver.take(&Data { stream, ..data(tsn, (tsn % 60_000) as u16 + 1) }, true, &mut events);
+        }
+        assert_eq!(receiver.waiting, 65_535);
+    }
+
+    #[test]
+    fn a_message_delivered_in_part_is_told_at_its_end() {
+        let (mut receiver, mut events) = with_room(1000);
+        let chunk = |tsn, ending| Data { beginning: tsn == 1, ending, payload_bytes: 600, ..data(tsn, 0) };
+        let left = |receiver: &mut Receiver| receiver.sack().a_rwnd_bytes;
+        receiver.take(&chunk(1, false), true, &mut events);
+        assert_eq!(left(&mut receiver), 400);
+        // The second one fills the buffer.
+        receiver.take(&chunk(2, false), true, &mut events);
+        assert_eq!(left(&mut receiver), 1000);
+        // A gap; what is beyond it is held.
+        receiver.take(&chunk(4, true), true, &mut events);
+        assert_eq!(left(&mut receiver), 400);
+        receiver.take(&chunk(3, false), true, &mut events);
+        assert_eq!(left(&mut receiver), 1000);
+        let Some(Event::Received(message)) = events.pop_front() else { panic!("it is whole") };
+        assert_eq!((message.tsn, message.bytes, events.len()), (1, 2400, 0));
     }
 
     #[test]

@@ -21,9 +21,9 @@ impl Reliability {
         matches!(self, Reliability::Until(end) if end <= now)
     }
 
-    /// Whether a chunk that was lost is not worth sending again.
-    pub(super) fn ends_with_a_loss(self, now: Time) -> bool {
-        self.is_over(now) || self == Reliability::Retransmissions(0)
+    /// Whether none of its chunks may be sent again.
+    pub(super) fn ends_with_a_loss(self) -> bool {
+        self == Reliability::Retransmissions(0)
     }
 
     /// One of its chunks is sent again.

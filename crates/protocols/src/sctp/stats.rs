@@ -11,8 +11,10 @@ pub struct Stats {
     pub data_chunks_sent: u64,
     /// DATA chunks sent again, window probes not counted.
     pub data_chunks_retransmitted: u64,
-    /// Those of them that missing reports told of, and not T3-rtx or the end of a path.
+    /// Those of them that missing reports told of.
     pub data_chunks_retransmitted_by_reports: u64,
+    /// Those of them that were in flight on a path whose address was deleted. T3-rtx found the others.
+    pub data_chunks_retransmitted_from_removed_paths: u64,
     /// DATA chunks that probed a closed window, for the first time or again (RFC 9260 6.1 A).
     pub window_probes_sent: u64,
     /// Octets of user data the peer has acknowledged, in sequence or by gap ack blocks.

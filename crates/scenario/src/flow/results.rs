@@ -58,7 +58,7 @@ pub(crate) struct OfEnds {
     timeouts: Column,
     fast_retransmits: Column,
     /// Retransmissions by reason, and reductions that were undone.
-    repairs: [Column; 5],
+    repairs: [Column; 6],
 }
 
 impl OfEnds {
@@ -104,6 +104,7 @@ impl OfEnds {
                 repaired("rack_retransmissions", "segments", |told| told.of(Reason::Rack)),
                 repaired("loss_probe_retransmissions", "segments", |told| told.of(Reason::LossProbe)),
                 repaired("timeout_retransmissions", "segments", |told| told.of(Reason::Timeout)),
+                repaired("path_removed_retransmissions", "segments", |told| told.path_removed),
                 repaired("undone_reductions", "", |told| told.undone),
             ],
         }
@@ -127,7 +128,7 @@ pub(crate) fn table(world: &World, end: Time, of_ends: OfEnds) -> Table {
         float(name, "s", delays.iter().map(move |delays| delays.as_deref().map_or(f64::NAN, of)))
     };
     let lost = |flow: &Flow, measured: &Measurement| messages_only(flow, measured.lost_messages);
-    let [duplicate_acks, rack, loss_probes, timeouts, undone] = of_ends.repairs;
+    let [duplicate_acks, rack, loss_probes, timeouts, paths_removed, undone] = of_ends.repairs;
     Table {
         name: "flows",
         columns: vec![
@@ -167,6 +168,7 @@ pub(crate) fn table(world: &World, end: Time, of_ends: OfEnds) -> Table {
             rack,
             loss_probes,
             timeouts,
+            paths_removed,
             undone,
             float(
                 "completion_time_s",

@@ -35,7 +35,9 @@ impl Association {
                     with_data = true;
                     self.receiver.take(data, data.stream < self.config.inbound_streams, &mut self.events);
                 }
-                Chunk::Sack(sack) if self.state.sends_data() => self.take_sack(cx.now, sack),
+                Chunk::Sack(sack) if self.state.sends_data() => {
+                    self.take_acknowledgement(cx.now, sack.cumulative_tsn_ack, Some(sack));
+                }
                 Chunk::ForwardTsn(forward)
                     if self.config.partial_reliability && self.state.receives_data() =>
                 {
@@ -154,17 +156,25 @@ impl Association {
         }
     }
 
-    pub(super) fn take_sack(&mut self, now: Time, sack: &Sack) {
-        let Some(progress) = self.sender.acknowledge(now, sack, &mut self.paths, &mut self.stats) else {
+    /// A SACK, or a SHUTDOWN.
+    pub(super) fn take_acknowledgement(&mut self, now: Time, cumulative_tsn_ack: u32, sack: Option<&Sack>) {
+        let told = (cumulative_tsn_ack, sack);
+        let Some(progress) = self.sender.acknowledge(now, told, &mut self.paths, &mut self.stats) else {
             return;
         };
         // RFC 9260 8.1, 8.2; a peer that holds its window closed is there (6.1 A).
-        let window_closed = sack.a_rwnd_bytes == 0;
+        let window_closed = sack.is_some_and(|sack| sack.a_rwnd_bytes == 0);
         if progress.is_any() || window_closed {
             self.errors = 0;
         }
+        // RFC 7829 3.2: a path that has failed, potentially or for good, is so until something is acknowledged
+        // that was sent there alone.
+        let is_strict = self.config.potentially_failed_retransmissions.is_some();
         for state in &mut self.paths.all {
-            let heard = state.newly > 0 || window_closed && state.outstanding_bytes > 0;
+            let heard = match is_strict && !(state.active && !state.potentially_failed) {
+                true => state.newly_here_alone,
+                false => state.newly > 0 || window_closed && state.outstanding_bytes > 0,
+            };
             if heard && !state.removed && state.answered() {
                 self.events.push_back(Event::PathUp(state.path));
             }

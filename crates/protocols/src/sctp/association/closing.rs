@@ -1,7 +1,7 @@
 //! Shutdown, abort, and the end of an association (RFC 9260 section 9).
 
 use super::{Association, State};
-use crate::sctp::chunk::{Chunk, Parameter, Sack};
+use crate::sctp::chunk::{Chunk, Parameter};
 use crate::sctp::event::Event;
 use crate::sctp::path::Path;
 use roamsim_engine::Time;
@@ -32,10 +32,7 @@ impl Association {
     /// The peer has shut down (RFC 9260 9.2).
     pub(super) fn take_shutdown(&mut self, now: Time, from: Path, cumulative_tsn_ack: u32) {
         if self.state.sends_data() {
-            let window = self.sender.peer_rwnd.saturating_add(self.sender.outstanding_bytes);
-            let window = window.min(u64::from(u32::MAX)) as u32;
-            let sack = Sack::new(cumulative_tsn_ack, window, &[], Vec::new());
-            self.take_sack(now, &sack);
+            self.take_acknowledgement(now, cumulative_tsn_ack, None);
             self.state = State::ShutdownReceived;
         } else if matches!(self.state, State::ShutdownSent | State::ShutdownAckSent) {
             self.control_path = self.paths.place_of(from).unwrap_or(self.control_path);

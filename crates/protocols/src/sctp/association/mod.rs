@@ -20,7 +20,7 @@ use super::path::{Path, PathReport};
 use super::paths::Paths;
 use super::receiver::Receiver;
 use super::reliability::Reliability;
-use super::sender::Sender;
+use super::sender::{Loss, Sender};
 use super::stats::Stats;
 use crate::machine::Address;
 use reconfiguration::Reconfiguration;
@@ -392,16 +392,10 @@ impl Association {
         self.sender.is_recovering()
     }
 
-    /// The TSNs in the packet polled last that had been sent before; those not in here were sent for the
-    /// first time.
-    pub fn retransmitted_tsns(&self) -> &[u32] {
+    /// The TSNs in the packet polled last that had been sent before, and why they were sent again; those not in
+    /// here were sent for the first time.
+    pub fn retransmitted_tsns(&self) -> &[(u32, Loss)] {
         &self.sender.sent_again
-    }
-
-    /// Those of them that missing reports told of (RFC 9260 7.2.4); others went for T3-rtx, or as their path
-    /// ended.
-    pub fn tsns_retransmitted_for_reports(&self) -> &[u32] {
-        &self.sender.sent_for_reports
     }
 
     /// Whether the DATA chunk of the packet polled last probes a closed window (RFC 9260 6.1 A).

@@ -11,7 +11,6 @@ impl Association {
     /// The next packet to send and the path it takes, if there is one now.
     pub fn poll_transmit(&mut self, cx: &mut Context<'_>) -> Option<(Path, Packet)> {
         self.sender.sent_again.clear();
-        self.sender.sent_for_reports.clear();
         self.sender.sent_probe = false;
         let next = if self.replies.is_empty() { self.next_packet(cx) } else { self.replies.pop_front() };
         self.stats.packets_sent += u64::from(next.is_some());

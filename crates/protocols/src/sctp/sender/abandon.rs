@@ -41,9 +41,12 @@ impl Sender {
         }
     }
 
-    /// Whether the chunk of this TSN, which was lost, is not worth sending again.
+    /// Whether the chunk of this TSN, which was lost, is not worth sending again. A probe of a closed window,
+    /// which the peer need not have taken, is sent again without counting as a retransmission.
     pub(super) fn is_lost_for_good(&self, now: Time, tsn: u64) -> bool {
-        self.partial && self.flight[(tsn - self.acknowledged - 1) as usize].reliability.ends_with_a_loss(now)
+        let ends =
+            |sent: &Sent| sent.reliability.is_over(now) || !sent.probe && sent.reliability.ends_with_a_loss();
+        self.partial && ends(&self.flight[(tsn - self.acknowledged - 1) as usize])
     }
 
     /// Gives up the message of which this TSN is a chunk.
@@ -73,6 +76,8 @@ impl Sender {
             }
         }
         self.one_packet_due &= !self.lost.is_empty();
+        // After T3-rtx new data goes if nothing goes again (RFC 9260 6.1 B).
+        self.probing &= !(self.lost.is_empty() && self.outstanding_bytes == 0);
         self.forward_due = self.has_abandoned();
         stats.messages_abandoned += 1;
     }
@@ -89,7 +94,7 @@ impl Sender {
                 state.outstanding_bytes -= bytes;
                 self.candidates.remove(&tsn);
             }
-            Fate::Lost { .. } => {
+            Fate::Lost(_) => {
                 self.lost.remove(&tsn);
             }
             Fate::Acknowledged | Fate::Abandoned => {}
@@ -127,6 +132,7 @@ impl Sender {
             fate: Fate::Abandoned,
             fast_retransmitted: true,
             probe: false,
+            several_paths: false,
             missing_reports: 0,
             reliability: Reliability::Full,
         });
@@ -137,10 +143,11 @@ impl Sender {
         self.flight.front().is_some_and(|sent| sent.fate == Fate::Abandoned)
     }
 
-    /// Where the FORWARD TSN goes, if one is due: the way of new data; after T3-rtx, of what was lost.
+    /// Where the FORWARD TSN goes, if one is due: the way of new data; after T3-rtx, of what was lost. It waits
+    /// for a path that carries data, because there T3-rtx repeats it.
     pub(in crate::sctp) fn forward_path(&self, paths: &Paths) -> Option<usize> {
         let place = || self.timed_out_on.map_or_else(|| paths.current(), |path| paths.alternate(path));
-        self.forward_due.then(place)
+        self.forward_due.then(place).filter(|&place| paths.all[place].carries())
     }
 
     /// The FORWARD TSN that is due, which hereby leaves on this path: up to the last of the abandoned chunks
@@ -167,12 +174,12 @@ impl Sender {
             last += 1;
         }
         self.forward_due = false;
-        self.forward_under_way = true;
+        self.forward_under_way = Some(path);
         self.timed_out_on = None;
         stats.forward_tsns_sent += 1;
         // RFC 3758 3.5 F2: T3-rtx runs until it is acknowledged.
         let state = &mut paths.all[path];
-        if state.t3_at.is_none() && state.carries() {
+        if state.t3_at.is_none() {
             state.t3_at = Some(now + state.rtt.rto());
         }
         ForwardTsn { cumulative_tsn: to_wire(self.base, last), streams }
@@ -182,8 +189,8 @@ impl Sender {
     pub(super) fn forward_again(&mut self, paths: &mut Paths) {
         self.forward_due = self.has_abandoned();
         self.timed_out_on = self.timed_out_on.filter(|_| self.forward_due);
-        if self.forward_under_way && !self.forward_due {
-            self.forward_under_way = false;
+        if self.forward_under_way.is_some() && !self.forward_due {
+            self.forward_under_way = None;
             let idle = paths.all.iter_mut().filter(|state| state.earliest == u64::MAX);
             idle.for_each(|state| state.all_acknowledged());
         }

@@ -6,7 +6,7 @@
 
 use roamsim_engine::Time;
 
-use super::{Fate, Sender};
+use super::{Fate, Loss, Sender};
 use crate::sctp::chunk::Sack;
 use crate::sctp::config::Rules;
 use crate::sctp::paths::Paths;
@@ -31,20 +31,26 @@ impl Progress {
 }
 
 impl Sender {
-    /// A SACK, or the cumulative TSN of a SHUTDOWN with the window as it was; `None` when it is of no use.
+    /// The cumulative TSN of a SACK or of a SHUTDOWN, which tells of nothing else: its lack of gap ack blocks
+    /// takes none back (RFC 9260 3.3.8), and the window stays as it was. `None` when it is of no use.
     pub(in crate::sctp) fn acknowledge(
         &mut self,
         now: Time,
-        sack: &Sack,
+        (cumulative_tsn_ack, sack): (u32, Option<&Sack>),
         paths: &mut Paths,
         stats: &mut Stats,
     ) -> Option<Progress> {
-        let cumulative = from_wire(self.base, sack.cumulative_tsn_ack, self.acknowledged)?;
+        let cumulative = from_wire(self.base, cumulative_tsn_ack, self.acknowledged)?;
         if cumulative < self.acknowledged || cumulative > self.highest_sent() {
             return None;
         }
+        let window_bytes = match sack {
+            Some(sack) => u64::from(sack.a_rwnd_bytes),
+            None => self.peer_rwnd.saturating_add(self.outstanding_bytes),
+        };
         for state in &mut paths.all {
-            (state.newly, state.before, state.earliest_acknowledged) = (0, state.outstanding_bytes, false);
+            (state.newly, state.before) = (0, state.outstanding_bytes);
+            (state.newly_here_alone, state.earliest_acknowledged) = (false, false);
         }
         let mut progress = Progress::default();
         let reached = cumulative - self.acknowledged;
@@ -55,8 +61,10 @@ impl Sender {
             self.flight.pop_front();
             self.acknowledged = tsn;
         }
-        if !(sack.gaps().is_empty() && self.gaps.is_empty()) {
-            self.take_gaps(now, sack.gaps(), reached, paths, stats, &mut progress);
+        match sack {
+            Some(sack) if sack.gaps().is_empty() && self.gaps.is_empty() => {}
+            Some(sack) => self.take_gaps(now, sack.gaps(), reached, paths, stats, &mut progress),
+            None => count_from(&mut self.gaps, reached),
         }
         if advanced && self.recovery_exit.is_none() {
             paths.all.iter_mut().filter(|state| state.newly > 0).for_each(|state| state.grow());
@@ -65,15 +73,16 @@ impl Sender {
             self.recovery_exit = None;
         }
         // RFC 9260 7.2.4: highest TSN newly acknowledged; in fast recovery, with progress, all that are
-        // reported.
+        // reported. A SHUTDOWN reports none.
         let highest_gap = self.gaps.last().map_or(0, |&(_, last)| cumulative + u64::from(last));
         let reported_below = match self.config.rules {
+            _ if sack.is_none() => 0,
             Rules::Rfc2960 => highest_gap,
             Rules::Rfc9260 if self.recovery_exit.is_some() && advanced => highest_gap,
             Rules::Rfc9260 => progress.highest_newly,
         };
         self.count_missing(reported_below, paths, stats);
-        self.peer_rwnd = u64::from(sack.a_rwnd_bytes).saturating_sub(self.outstanding_bytes);
+        self.peer_rwnd = window_bytes.saturating_sub(self.outstanding_bytes);
         self.probing = false;
         self.one_packet_due &= !self.lost.is_empty();
         for place in 0..paths.all.len() {
@@ -110,6 +119,7 @@ impl Sender {
         let fate = std::mem::replace(&mut sent.fate, Fate::Acknowledged);
         let (path, bytes, payload_bytes) =
             (usize::from(sent.path), sent.bytes(), u64::from(sent.data.payload_bytes));
+        let here_alone = !sent.several_paths;
         let state = &mut paths.all[path];
         state.earliest_acknowledged |= state.earliest == tsn;
         match fate {
@@ -121,7 +131,7 @@ impl Sender {
                     self.candidates.remove(&tsn);
                 }
             }
-            Fate::Lost { .. } => {
+            Fate::Lost(_) => {
                 self.lost.remove(&tsn);
             }
         }
@@ -132,6 +142,7 @@ impl Sender {
             state.measured = None;
         }
         state.newly += bytes;
+        state.newly_here_alone |= here_alone;
         progress.newly += bytes;
         progress.highest_newly = progress.highest_newly.max(tsn);
         stats.bytes_acknowledged += payload_bytes;
@@ -211,7 +222,7 @@ impl Sender {
         stats.bytes_acknowledged -= payload_bytes;
         let state = &mut paths.all[path];
         if !state.carries() {
-            sent.fate = Fate::Lost { by_reports: false };
+            sent.fate = Fate::Lost(Loss::PathRemoved);
             self.lost.insert(tsn);
             return;
         }
@@ -246,7 +257,7 @@ impl Sender {
             let sent = &mut self.flight[(tsn - self.acknowledged - 1) as usize];
             sent.missing_reports += 1;
             if u32::from(sent.missing_reports) >= self.config.missing_reports() {
-                sent.fate = Fate::Lost { by_reports: true };
+                sent.fate = Fate::Lost(Loss::Reports);
                 sent.fast_retransmitted = true;
                 self.outstanding_bytes -= u64::from(sent.data.payload_bytes);
                 let path = usize::from(sent.path);

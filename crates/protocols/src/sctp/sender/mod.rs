@@ -40,12 +40,20 @@ enum Fate {
     /// Covered by a gap ack block.
     Acknowledged,
     /// To be sent again.
-    Lost {
-        /// Found by missing reports, not by T3-rtx.
-        by_reports: bool,
-    },
+    Lost(Loss),
     /// Given up with its message.
     Abandoned,
+}
+
+/// Why a chunk is taken as lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// Missing reports (RFC 9260 7.2.4).
+    Reports,
+    /// T3-rtx (RFC 9260 6.3.3).
+    Timeout,
+    /// An address of its path was deleted, or is being deleted (RFC 5061).
+    PathRemoved,
 }
 
 /// A chunk that has been sent and is not below the cumulative TSN.
@@ -59,6 +67,8 @@ struct Sent {
     fast_retransmitted: bool,
     /// It has only been sent to probe a closed window.
     probe: bool,
+    /// It was sent on several paths, so that nobody knows which one its acknowledgement tells of.
+    several_paths: bool,
     missing_reports: u8,
     reliability: Reliability,
 }
@@ -105,16 +115,14 @@ pub(super) struct Sender {
     pub(super) partial: bool,
     /// A FORWARD TSN is to leave.
     forward_due: bool,
-    /// One has left, and the peer has not moved beyond everything given up.
-    forward_under_way: bool,
+    /// The path on which one has left, while the peer has not moved beyond everything given up.
+    forward_under_way: Option<usize>,
     /// T3-rtx has expired on this path, and neither a FORWARD TSN has left nor a SACK come since.
     timed_out_on: Option<usize>,
     /// Messages given up before any of their octets were sent, and not yet told.
     pub(super) dropped: u64,
-    /// The chunks sent again with the last packet.
-    pub(super) sent_again: Vec<u32>,
-    /// Those of them that missing reports told of.
-    pub(super) sent_for_reports: Vec<u32>,
+    /// The chunks sent again with the last packet, and why.
+    pub(super) sent_again: Vec<(u32, Loss)>,
     /// The last packet probes a closed window.
     pub(super) sent_probe: bool,
     config: Config,
@@ -141,11 +149,10 @@ impl Sender {
             fragment_bytes: u64::from(config.fragment_bytes()),
             partial: false,
             forward_due: false,
-            forward_under_way: false,
+            forward_under_way: None,
             timed_out_on: None,
             dropped: 0,
             sent_again: Vec::new(),
-            sent_for_reports: Vec::new(),
             sent_probe: false,
             config: *config,
         }
@@ -232,18 +239,19 @@ impl Sender {
     pub(super) fn expire(&mut self, path: usize, paths: &mut Paths, stats: &mut Stats) {
         paths.all[path].collapse();
         stats.timeouts += 1;
-        self.lose_path(path, paths);
-        self.one_packet_due = true;
-        self.probing = true;
+        self.lose_path(path, paths, Loss::Timeout);
+        // Without: a FORWARD TSN alone was under way.
+        self.one_packet_due = !self.lost.is_empty();
+        self.probing = !self.lost.is_empty();
         self.forward_due |= self.has_abandoned();
         self.timed_out_on = Some(path);
     }
 
     /// What is in flight on a path is taken as lost.
-    pub(super) fn lose_path(&mut self, path: usize, paths: &mut Paths) {
+    fn lose_path(&mut self, path: usize, paths: &mut Paths, loss: Loss) {
         for (i, sent) in self.flight.iter_mut().enumerate() {
             if sent.fate == Fate::InFlight && usize::from(sent.path) == path {
-                sent.fate = Fate::Lost { by_reports: false };
+                sent.fate = Fate::Lost(loss);
                 let tsn = self.acknowledged + 1 + i as u64;
                 self.lost.insert(tsn);
                 self.candidates.remove(&tsn);
@@ -257,8 +265,11 @@ impl Sender {
 
     /// A path is no more: what is in flight there is to be sent again at once.
     pub(super) fn leave_path(&mut self, path: usize, paths: &mut Paths) {
-        self.lose_path(path, paths);
+        self.lose_path(path, paths, Loss::PathRemoved);
         self.probing = false;
+        if self.forward_under_way == Some(path) {
+            self.forward_due |= self.has_abandoned();
+        }
     }
 
     /// Where what was lost goes: elsewhere after a timeout; after missing reports to the same path (RFC 9260
@@ -266,7 +277,7 @@ impl Sender {
     /// data takes (RFC 9260 6.4: MAY).
     fn path_again(&self, sent: &Sent, paths: &Paths) -> usize {
         let last = usize::from(sent.path);
-        let stays = sent.fate == Fate::Lost { by_reports: true } && self.config.rules == Rules::Rfc9260;
+        let stays = sent.fate == Fate::Lost(Loss::Reports) && self.config.rules == Rules::Rfc9260;
         match &paths.all[last] {
             state if stays && state.usable() && (!state.deposed || paths.current() == last) => last,
             state if state.deposed && paths.current() != last => paths.current(),
@@ -386,6 +397,7 @@ impl Sender {
             fate: Fate::InFlight,
             fast_retransmitted: false,
             probe: self.sent_probe,
+            several_paths: false,
             missing_reports: 0,
             reliability,
         };
@@ -426,8 +438,8 @@ impl Sender {
             self.lost.pop_first();
             let sent = &mut self.flight[place];
             let last = std::mem::replace(&mut sent.path, path as u16);
-            let by_reports = sent.fate == Fate::Lost { by_reports: true };
-            sent.fate = Fate::InFlight;
+            let Fate::Lost(loss) = std::mem::replace(&mut sent.fate, Fate::InFlight) else { continue };
+            sent.several_paths |= usize::from(last) != path;
             sent.missing_reports = 0;
             let (data, bytes) = (sent.data, sent.bytes());
             // The peer need not have taken a probe of its window, so sending it again is a probe, no
@@ -463,11 +475,12 @@ impl Sender {
             stats.data_chunks_sent += 1;
             stats.window_probes_sent += u64::from(self.sent_probe);
             stats.data_chunks_retransmitted += u64::from(!probed);
-            stats.data_chunks_retransmitted_by_reports += u64::from(!probed && by_reports);
-            self.sent_again.push(data.tsn);
-            if by_reports {
-                self.sent_for_reports.push(data.tsn);
+            match loss {
+                Loss::Reports => stats.data_chunks_retransmitted_by_reports += u64::from(!probed),
+                Loss::PathRemoved => stats.data_chunks_retransmitted_from_removed_paths += u64::from(!probed),
+                Loss::Timeout => {}
             }
+            self.sent_again.push((data.tsn, loss));
             chunks.push(Chunk::Data(data));
         }
     }

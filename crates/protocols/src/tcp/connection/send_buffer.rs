@@ -114,6 +114,17 @@ impl Connection {
         }
     }
 
+    /// Counts the time for which the buffer has been the limit up to now: at the end of what is measured, and of
+    /// the connection.
+    pub fn settle_send_buffer(&mut self, now: Time) {
+        let ended = self.state == State::Closed;
+        let buffer = self.sender.extras.as_mut().and_then(|extras| extras.send_buffer.as_mut());
+        if let Some(buffer) = buffer.filter(|buffer| buffer.limited_since != Time::MAX) {
+            buffer.limited += now.since(buffer.limited_since);
+            buffer.limited_since = if ended { Time::MAX } else { now };
+        }
+    }
+
     /// Whether a close has to wait for data to find room, in a state that sends data.
     #[inline]
     pub(super) fn close_waits_for_room(&mut self) -> bool {
