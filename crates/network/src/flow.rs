@@ -120,8 +120,8 @@ impl Flow {
         if self.reverse { "reverse" } else { "forward" }
     }
 
-    /// A message that was written then is lost on its way, or cannot be sent, in a run that is measured from an
-    /// instant on. Of requests and responses, those that the client gave up are counted.
+    /// A message that was written then is lost on its way, or cannot be sent, in a run that is measured from
+    /// an instant on. Of requests and responses, those that the client gave up are counted.
     pub(crate) fn lose_message(&mut self, written: Time, measured_from: Time) {
         if self.server.is_none() {
             self.measurement.on_loss(written, measured_from);

@@ -155,9 +155,8 @@ impl Measurement {
         Mark { sent_messages, sent_bytes, delivered_messages, delivered_bytes, delays }
     }
 
-    /// What was measured since it was that far, at the end of the warm-up; losses are those of what was sent since.
-    /// The jitter is that at the end in any case: it forgets by
-    /// itself.
+    /// What was measured since it was that far, at the end of the warm-up; losses are those of what was sent
+    /// since. The jitter is that at the end in any case: it forgets by itself.
     #[must_use]
     pub fn since(&self, mark: Mark) -> Measurement {
         Measurement {

@@ -94,8 +94,8 @@ impl Fragmentation {
         self.timeouts + expired.count() as u64
     }
 
-    /// When the messages were written whose datagrams have been given up by this time and were not lost before,
-    /// since it was asked last. A datagram may be given up several times, and is lost once.
+    /// When the messages were written whose datagrams have been given up by this time and were not lost
+    /// before, since it was asked last. A datagram may be given up several times, and is lost once.
     pub(super) fn take_given_up(&mut self, now: Time) -> Vec<Time> {
         let Fragmentation { incomplete, timeout, timeouts, given_up, .. } = self;
         for datagram in incomplete.values_mut() {
@@ -135,8 +135,8 @@ impl Fragmentation {
         Some(fragment.message)
     }
 
-    /// A fragment of a message that was written then was lost on its way. Returns whether its datagram was not
-    /// lost before.
+    /// A fragment of a message that was written then was lost on its way. Returns whether its datagram was
+    /// not lost before.
     pub(super) fn lose(&mut self, now: Time, identification: u64, written: Time) -> bool {
         let datagram = self.entry(now, identification, written);
         !std::mem::replace(&mut datagram.lost, true)

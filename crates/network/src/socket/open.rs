@@ -129,8 +129,8 @@ impl OpenSocket {
         self.outer_port = Some(port);
     }
 
-    /// How many messages that are not repeated are missing before the latest that has arrived, and how many of
-    /// them were written before an instant; `None` if none of them has.
+    /// How many messages that are not repeated are missing before the latest that has arrived, and how many
+    /// of them were written before an instant; `None` if none of them has.
     pub(crate) fn missing(&self, instant: Time) -> Option<[u64; 2]> {
         let latest = self.latest?;
         let missing = self.incoming.partition_point(|coming| coming.at < latest);

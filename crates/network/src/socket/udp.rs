@@ -163,15 +163,15 @@ impl UdpSocket {
         self.fragmentation.get_or_insert_with(|| Box::new(Fragmentation::new(timeout)))
     }
 
-    /// A fragment for this end was lost, of a message that was written then. Returns whether its datagram was not
-    /// lost before.
+    /// A fragment for this end was lost, of a message that was written then. Returns whether its datagram was
+    /// not lost before.
     #[cold]
     pub(crate) fn lose_fragment(&mut self, now: Time, identification: u64, written: Time) -> bool {
         self.fragmentation().lose(now, identification, written)
     }
 
-    /// When the messages were written whose datagrams have been given up by this time since it was asked last,
-    /// though no fragment was lost.
+    /// When the messages were written whose datagrams have been given up by this time since it was asked
+    /// last, though no fragment was lost.
     pub(crate) fn take_given_up(&mut self, now: Time) -> Vec<Time> {
         self.fragmentation.as_mut().map_or_else(Vec::new, |fragmentation| fragmentation.take_given_up(now))
     }

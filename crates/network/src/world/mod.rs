@@ -266,8 +266,8 @@ impl World {
         }
     }
 
-    /// Counts what has no event of its own: datagrams that reassembly has given up by now, and the time for which
-    /// send buffers have been the limit.
+    /// Counts what has no event of its own: datagrams that reassembly has given up by now, and the time for
+    /// which send buffers have been the limit.
     fn settle_counts(&mut self, now: Time) {
         for number in 0..self.udp.len() {
             for written in self.udp[number].take_given_up(now) {

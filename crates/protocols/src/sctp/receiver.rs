@@ -2,9 +2,9 @@
 //! to 6.9).
 //!
 //! What is held is bounded by the receive buffer, whatever a peer sends:
-//! - A message in sequence that lacks its end is one entry, however many chunks it has. If it fills the buffer, it
-//!   is delivered in part (RFC 9260 6.9): the application takes what has come, and the rest as it comes. Linux 6.12
-//!   begins at the same point, in `sctp_eat_data`.
+//! - A message in sequence that lacks its end is one entry, however many chunks it has. If it fills the
+//!   buffer, it is delivered in part (RFC 9260 6.9): the application takes what has come, and the rest as it
+//!   comes. Linux 6.12 begins at the same point, in `sctp_eat_data`.
 //! - Beyond a gap there are at most 65535 chunks, as gap ack blocks count in 16 bits.
 //! - Messages that wait for an earlier one of their stream count against the buffer, and are 65535 at most.
 
@@ -208,8 +208,8 @@ impl Receiver {
         }
     }
 
-    /// A chunk of a longer message in sequence, whose octets are held already. What is begun and does not go on
-    /// with it is dropped, for it cannot be whole any more.
+    /// A chunk of a longer message in sequence, whose octets are held already. What is begun and does not go
+    /// on with it is dropped, for it cannot be whole any more.
     fn join(&mut self, tsn: u64, data: &Data, events: &mut VecDeque<Event>) {
         let bytes = u64::from(data.payload_bytes);
         let goes_on = |begun: &Begun| {

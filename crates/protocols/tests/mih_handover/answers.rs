@@ -106,7 +106,8 @@ fn points_of_service_heed_late_answers_of_each_other_where_they_have_nothing_els
 
 #[test]
 fn a_mobile_node_gets_what_another_pos_answers_late() {
-    // Between the points of service, as above: no acknowledgement comes, nor the first two copies of the answer.
+    // Between the points of service, as above: no acknowledgement comes, nor the first two copies of the
+    // answer.
     let query = (MessageId::N2N_HO_QUERY_RESOURCES_REQUEST, MessageId::N2N_HO_QUERY_RESOURCES_RESPONSE, 2);
     let commit = (MessageId::N2N_HO_COMMIT_REQUEST, MessageId::N2N_HO_COMMIT_RESPONSE, 1);
     for (request, response, copies) in [query, commit] {

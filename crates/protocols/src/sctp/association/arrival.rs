@@ -167,8 +167,8 @@ impl Association {
         if progress.is_any() || window_closed {
             self.errors = 0;
         }
-        // RFC 7829 3.2: a path that has failed, potentially or for good, is so until something is acknowledged
-        // that was sent there alone.
+        // RFC 7829 3.2: a path that has failed, potentially or for good, is so until something is
+        // acknowledged that was sent there alone.
         let is_strict = self.config.potentially_failed_retransmissions.is_some();
         for state in &mut self.paths.all {
             let heard = match is_strict && !(state.active && !state.potentially_failed) {

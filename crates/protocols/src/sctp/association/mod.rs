@@ -392,8 +392,8 @@ impl Association {
         self.sender.is_recovering()
     }
 
-    /// The TSNs in the packet polled last that had been sent before, and why they were sent again; those not in
-    /// here were sent for the first time.
+    /// The TSNs in the packet polled last that had been sent before, and why they were sent again; those not
+    /// in here were sent for the first time.
     pub fn retransmitted_tsns(&self) -> &[(u32, Loss)] {
         &self.sender.sent_again
     }

@@ -143,8 +143,8 @@ impl Sender {
         self.flight.front().is_some_and(|sent| sent.fate == Fate::Abandoned)
     }
 
-    /// Where the FORWARD TSN goes, if one is due: the way of new data; after T3-rtx, of what was lost. It waits
-    /// for a path that carries data, because there T3-rtx repeats it.
+    /// Where the FORWARD TSN goes, if one is due: the way of new data; after T3-rtx, of what was lost. It
+    /// waits for a path that carries data, because there T3-rtx repeats it.
     pub(in crate::sctp) fn forward_path(&self, paths: &Paths) -> Option<usize> {
         let place = || self.timed_out_on.map_or_else(|| paths.current(), |path| paths.alternate(path));
         self.forward_due.then(place).filter(|&place| paths.all[place].carries())

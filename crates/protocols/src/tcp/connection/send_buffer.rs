@@ -114,8 +114,8 @@ impl Connection {
         }
     }
 
-    /// Counts the time for which the buffer has been the limit up to now: at the end of what is measured, and of
-    /// the connection.
+    /// Counts the time for which the buffer has been the limit up to now: at the end of what is measured, and
+    /// of the connection.
     pub fn settle_send_buffer(&mut self, now: Time) {
         let ended = self.state == State::Closed;
         let buffer = self.sender.extras.as_mut().and_then(|extras| extras.send_buffer.as_mut());

@@ -20,8 +20,8 @@ pub struct ProcedureStats {
     pub attempts_collided: u64,
     /// Bearers to be set up or handed over for which a channel was tried.
     pub bearers_tried: u64,
-    /// Those for which a second one was. A bearer whose first one was tried before the measurement began is in
-    /// neither.
+    /// Those for which a second one was. A bearer whose first one was tried before the measurement began is
+    /// in neither.
     pub bearers_tried_again: u64,
     /// Bearers that were set up or handed over.
     pub bearers_obtained: u64,
