@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import tomllib
 import types
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
@@ -172,8 +171,7 @@ class Manifest:
     def duration_s(self, point: int) -> float | None:
         """How long each run of a point lasts; `None` where that cannot be read."""
         varied = self.points[point].values.get("scenario.duration")
-        scenario = {"duration": tomllib.loads(f"duration = {varied}")["duration"]} if varied else None
-        return duration_s({"scenario": scenario or self.canonical["scenario"]})
+        return duration_s({"scenario": {"duration": varied.strip("\"'")} if varied else self.canonical["scenario"]})
 
     def write(self, folder: Path) -> None:
         """Writes the manifest, whole or not at all."""

@@ -208,7 +208,10 @@ def _panels(sender: Sender, part: Part, most: int) -> list[timed.Panel]:
     title, tables = sender.title, sender.tables
     times = polars.concat(rows["time_s"] for rows in tables.values())
     first_s, last_s = float(times.min()), float(times.max())  # type: ignore[arg-type]
-    part = Part(None, part.start_s, part.end_s or (last_s if last_s > first_s else sender.run_end_s))
+    end_s = part.end_s or (last_s if last_s > first_s else sender.run_end_s)
+    if part.start_s is not None and part.start_s >= end_s:
+        return []
+    part = Part(None, part.start_s, end_s)
     before = f"{title}: " if title else ""
     found = [
         _states(before, tables.get("states"), part),

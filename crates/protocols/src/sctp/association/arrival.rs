@@ -171,7 +171,7 @@ impl Association {
         // acknowledged that was sent there alone.
         let is_strict = self.config.potentially_failed_retransmissions.is_some();
         for state in &mut self.paths.all {
-            let heard = match is_strict && !(state.active && !state.potentially_failed) {
+            let heard = match is_strict && (state.potentially_failed || !state.active) {
                 true => state.newly_here_alone,
                 false => state.newly > 0 || window_closed && state.outstanding_bytes > 0,
             };
