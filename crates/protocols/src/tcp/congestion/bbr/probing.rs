@@ -190,8 +190,7 @@ impl Bbr {
     pub(super) fn is_time_to_probe_bw(&self, now: Time) -> bool {
         let model = &self.model;
         let reno_rounds = || (self.target_inflight() / model.smss_bytes.max(1)).min(MOST_RENO_ROUNDS);
-        now > model.cycle_stamp + model.bw_probe_wait
-            || model.rounds_since_probe_up >= reno_rounds()
+        now > model.cycle_stamp + model.bw_probe_wait || model.rounds_since_probe_up >= reno_rounds()
     }
 
     /// StartProbeBW_UP (5.3.3.9).
