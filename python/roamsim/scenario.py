@@ -3067,7 +3067,8 @@ class QuicTransport(Table):
         ecn: Explicit Congestion Notification (RFC 9000 section 13.4): packets may be marked by queues with `ecn =
             true`, and acknowledgements count the marks. Default chosen: off, as of TCP. Without it: false.
         l4s: Whether packets go as ECT(1), the identifier of L4S (RFC 9331 section 4.1), for queues such as
-            `dualpi2`. It needs `dctcp` (section 4.3). Default: no, quinn-proto sends ECT(0). Without it: false.
+            `dualpi2`. It needs `dctcp` or `prague` (section 4.3). Default: no, quinn-proto sends ECT(0). Without
+            it: false.
         early_data: Data with the client's first flight (RFC 9001 section 4.6). Default chosen: none, as of ends
             that have not met before. Without it: "none".
         crypto: The cryptography. Default chosen: none, with the messages and sizes of TLS, so that runs spend no
@@ -4192,7 +4193,8 @@ SctpRules = Literal["rfc9260", "rfc2960"]
 #: "vegas": Vegas (Brakmo and Peterson 1995), shared with TCP.
 #: "bbr": BBR version 3 (draft-ietf-ccwg-bbr-06), shared with TCP.
 #: "dctcp": DCTCP of RFC 8257, with `ecn`, shared with TCP.
-QuicCongestionControl = Literal["newreno", "reno", "cubic", "cubic_linux", "vegas", "bbr", "dctcp"]
+#: "prague": Prague (draft-briscoe-iccrg-prague-congestion-control-04), with `ecn`, shared with TCP.
+QuicCongestionControl = Literal["newreno", "reno", "cubic", "cubic_linux", "vegas", "bbr", "dctcp", "prague"]
 
 #: How messages travel.
 #: "stream_each": Each on a stream of its own (RFC 9000 section 2): a lost packet delays the messages in it alone.

@@ -303,14 +303,17 @@ fn queues_mark_in_place_of_dropping() {
 
 /// DualPI2 marks what waits longer than a millisecond, as in Linux: 4 packets at 50 Mb/s.
 #[test]
-fn dctcp_behind_the_step_of_dualpi2_waits_for_a_millisecond() {
-    let dctcp = [MARKING, ("flow.f.transport.l4s", "true")];
-    let outcome = at_rate("50Mb/s", "dctcp", "{ discipline = \"dualpi2\" }", &dctcp);
-    let waits = floats(&outcome, "queues", "mean_wait_s");
-    assert!(waits[0] < 0.0015, "{waits:?}");
-    assert!(floats(&outcome, "flows", "goodput_bps")[0] > 42e6);
-    assert_eq!(integers(&outcome, "flows", "retransmissions")[0], 0);
-    assert!(integers(&outcome, "ecn", "marked_packets")[0] > 1000);
+fn dctcp_and_prague_behind_the_step_of_dualpi2_wait_for_a_millisecond() {
+    for law in ["dctcp", "prague"] {
+        let marking = [MARKING, ("flow.f.transport.l4s", "true")];
+        let outcome = at_rate("50Mb/s", law, "{ discipline = \"dualpi2\" }", &marking);
+        let (waits, goodput_bps) =
+            (floats(&outcome, "queues", "mean_wait_s"), floats(&outcome, "flows", "goodput_bps")[0]);
+        assert!(waits[0] < 0.0015, "{law}: {waits:?}");
+        assert!(goodput_bps > 42e6, "{law}: {goodput_bps}");
+        assert_eq!(integers(&outcome, "flows", "retransmissions")[0], 0, "{law}");
+        assert!(integers(&outcome, "ecn", "marked_packets")[0] > 1000, "{law}");
+    }
 }
 
 #[test]

@@ -125,7 +125,8 @@ impl<L: CongestionControl> Law<L> {
             self.untold_bytes += bytes;
         }
         let may_grow = !self.is_from_before(sent);
-        if !may_grow && !self.is_given {
+        // A law that counts marks may grow in the round of one.
+        if !may_grow && !self.is_given && !L::COUNTS_MARKS {
             return;
         }
         self.is_collapsed &= !may_grow;

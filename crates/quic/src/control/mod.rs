@@ -9,7 +9,9 @@ use law::Law;
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics, NewRenoConfig};
 use roamsim_engine::Stream;
-use roamsim_protocols::tcp::congestion::{Bbr, Cubic, CubicLinux, Dctcp, Given, LawMaker, Reno, Vegas};
+use roamsim_protocols::tcp::congestion::{
+    Bbr, Cubic, CubicLinux, Dctcp, Given, LawMaker, Prague, Reno, Vegas,
+};
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,6 +34,8 @@ pub enum Kind {
     Bbr,
     /// DCTCP (RFC 8257): the simulator's.
     Dctcp,
+    /// Prague (draft-briscoe-iccrg-prague-congestion-control-04): the simulator's.
+    Prague,
     /// The law of another crate: [`Settings::law`](crate::Settings::law).
     Given,
 }
@@ -79,6 +83,7 @@ impl ControllerFactory for Factory {
             Kind::Vegas => Box::new(Law::<Vegas>::new(window, (now, true), &random, None, meter)),
             Kind::Bbr => Box::new(Law::<Bbr>::new(window, (now, true), &random, None, meter)),
             Kind::Dctcp => Box::new(Law::<Dctcp>::new(window, (now, true), &random, None, meter)),
+            Kind::Prague => Box::new(Law::<Prague>::new(window, (now, true), &random, None, meter)),
             Kind::Given => Box::new(Law::<Given>::new(window, (now, true), &random, self.law.clone(), meter)),
         };
         Box::new(Metered { control, meter: Arc::clone(&self.meter) })
@@ -179,7 +184,8 @@ mod tests {
     /// TCP is the flight, has no more.
     #[test]
     fn every_law_falls_to_two_datagrams_in_persistent_congestion() {
-        let laws = [Kind::Reno, Kind::Cubic, Kind::CubicLinux, Kind::Vegas, Kind::Bbr, Kind::Dctcp];
+        let laws =
+            [Kind::Reno, Kind::Cubic, Kind::CubicLinux, Kind::Vegas, Kind::Bbr, Kind::Dctcp, Kind::Prague];
         for kind in laws.into_iter().chain([Kind::NewReno]) {
             let (mut control, meter) = control(kind, 100_000, at(0));
             (1..=50).for_each(|ms| control.on_sent(at(ms), 1200, ms));
@@ -212,6 +218,7 @@ mod tests {
             (Kind::Vegas, 75_000),
             (Kind::Bbr, 100_000),
             (Kind::Dctcp, 50_000),
+            (Kind::Prague, 50_000),
         ] {
             let (mut control, _) = control(kind, 100_000, at(0));
             control.on_sent(at(10), 1200, 1);

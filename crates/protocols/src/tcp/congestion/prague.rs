@@ -267,6 +267,7 @@ impl CongestionControl for Prague {
 
     fn on_delivery(&mut self, delivery: &Delivery) -> bool {
         self.state.in_flight_bytes = delivery.in_flight_bytes;
+        self.state.repairing &= delivery.recovering;
         false
     }
 }

@@ -97,6 +97,7 @@ fn settings(model: &Model, has_messages: bool, law: Option<LawMaker>) -> Setting
             Some(QuicCongestionControl::Vegas) => CongestionControl::Vegas,
             Some(QuicCongestionControl::Bbr) => CongestionControl::Bbr,
             Some(QuicCongestionControl::Dctcp) => CongestionControl::Dctcp,
+            Some(QuicCongestionControl::Prague) => CongestionControl::Prague,
         },
         law,
         initial_window_bytes,

@@ -114,21 +114,24 @@ fn check_control(at: &[Step], quic: &Quic, report: &mut Report<'_>) {
 /// What ECN and the congestion control ask of each other.
 fn check_marks(at: &[Step], quic: &Quic, report: &mut Report<'_>) {
     let control = quic.control();
-    if control == Some(QuicCongestionControl::Dctcp) && !quic.ecn {
+    let counting = control.filter(|control| control.counts_marks());
+    if let Some(control) = counting
+        && !quic.ecn
+    {
         let help = "write ecn = true as well, and a queue that marks, such as `dualpi2`";
-        let message = "`dctcp` reduces its window by marks, and ECN is off";
+        let message = format!("`{}` reduces its window by marks, and ECN is off", control.name());
         report.add(&join(at, ["congestion_control"]), message, help);
     }
     if control == Some(QuicCongestionControl::Bbr) && quic.ecn {
         let help = "leave it out or write false";
         report.add(&join(at, ["ecn"]), "BBR's draft names no response to ECN marks", help);
     }
-    if quic.l4s && control != Some(QuicCongestionControl::Dctcp) {
+    if quic.l4s && counting.is_none() {
         let message = format!(
             "`l4s` promises a window that falls by the share of marks (RFC 9331 section 4.3); that of `{}` does not",
             class(&quic.congestion_control)
         );
-        let help = "write congestion_control = \"dctcp\" and ecn = true, or leave it out";
+        let help = "write congestion_control = \"prague\" or \"dctcp\" and ecn = true, or leave it out";
         report.add(&join(at, ["l4s"]), message, help);
     }
 }

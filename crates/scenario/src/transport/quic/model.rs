@@ -55,7 +55,7 @@ pub struct Quic {
     /// true`, and acknowledgements count the marks. Default chosen: off, as of TCP.
     pub ecn: bool,
     /// Whether packets go as ECT(1), the identifier of L4S (RFC 9331 section 4.1), for queues such as
-    /// `dualpi2`. It needs `dctcp` (section 4.3). Default: no, quinn-proto sends ECT(0).
+    /// `dualpi2`. It needs `dctcp` or `prague` (section 4.3). Default: no, quinn-proto sends ECT(0).
     pub l4s: bool,
     /// Data with the client's first flight (RFC 9001 section 4.6). Default chosen: none, as of ends that have
     /// not met before.
@@ -186,11 +186,13 @@ pub enum QuicCongestionControl {
     Bbr,
     /// DCTCP of RFC 8257, with `ecn`, shared with TCP.
     Dctcp,
+    /// Prague (draft-briscoe-iccrg-prague-congestion-control-04), with `ecn`, shared with TCP.
+    Prague,
 }
 
 impl QuicCongestionControl {
     /// Every one.
-    pub(crate) const ALL: [QuicCongestionControl; 7] = [
+    pub(crate) const ALL: [QuicCongestionControl; 8] = [
         QuicCongestionControl::Newreno,
         QuicCongestionControl::Reno,
         QuicCongestionControl::Cubic,
@@ -198,6 +200,7 @@ impl QuicCongestionControl {
         QuicCongestionControl::Vegas,
         QuicCongestionControl::Bbr,
         QuicCongestionControl::Dctcp,
+        QuicCongestionControl::Prague,
     ];
 
     /// Its name in scenarios and results.
@@ -210,6 +213,12 @@ impl QuicCongestionControl {
             QuicCongestionControl::Vegas => "vegas",
             QuicCongestionControl::Bbr => "bbr",
             QuicCongestionControl::Dctcp => "dctcp",
+            QuicCongestionControl::Prague => "prague",
         }
+    }
+
+    /// Whether its window falls by the share of marked octets. It needs ECN then.
+    pub(super) fn counts_marks(self) -> bool {
+        matches!(self, QuicCongestionControl::Dctcp | QuicCongestionControl::Prague)
     }
 }
