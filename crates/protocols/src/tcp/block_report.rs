@@ -20,14 +20,18 @@ pub(super) struct BlockReport {
 impl BlockReport {
     /// A segment beyond a gap has arrived and is in `block` now.
     pub(super) fn arrived(&mut self, block: Range) {
-        let mut recent = [None; SackBlocks::MOST];
-        recent[0] = Some(block);
-        // Those that have become one block with this are not told of twice.
-        let others = self.recent.into_iter().flatten().filter(|&other| !block.holds(other));
-        for (place, other) in recent[1..].iter_mut().zip(others) {
-            *place = Some(other);
+        let (mut place, mut moved) = (0, block);
+        for at in 0..SackBlocks::MOST {
+            let Some(other) = self.recent[at].take() else { continue };
+            // Those that have become one block with this are not told of twice.
+            if !block.holds(other) {
+                self.recent[place] = Some(std::mem::replace(&mut moved, other));
+                place += 1;
+            }
         }
-        self.recent = recent;
+        if let Some(last) = self.recent.get_mut(place) {
+            *last = Some(moved);
+        }
     }
 
     /// Everything below `next` has arrived in order: the blocks there are none any more.
@@ -50,9 +54,18 @@ impl BlockReport {
         if most == 0 {
             return blocks;
         }
-        let duplicate = self.duplicate.take();
-        for block in duplicate.into_iter().chain(self.recent.into_iter().flatten()).take(most) {
-            blocks.push(to_wire(irs, block.start), to_wire(irs, block.end));
+        let mut left = most;
+        let mut tell = |block: Range| {
+            if left > 0 {
+                blocks.push(to_wire(irs, block.start), to_wire(irs, block.end));
+                left -= 1;
+            }
+        };
+        if let Some(duplicate) = self.duplicate.take() {
+            tell(duplicate);
+        }
+        for block in self.recent.iter().flatten() {
+            tell(*block);
         }
         blocks
     }
