@@ -199,7 +199,7 @@ def test_a_panic_within_the_library_is_told_with_its_run_and_the_campaign_goes_o
     assert set(made["connection"]) == {"completed"} and set(made["retransmissions"]) == {0}
     columns = ["replication", "completion_time_s", "delivered_bytes", "segments_sent"]
     calm = tmp_path / "calm.py"
-    calm.write_text(PANICS.replace('raise panic("no such state")', "return"))
+    calm.write_text(re.sub(r"kinds = .*?raise [^\n]*", "pass", PANICS, flags=re.DOTALL))
     beside = roamsim.sweep(tmp_path / "lossy.toml", {law.split("=")[0]: [f"{calm}:Mine"]}, replications=12).flows
     beside = beside.filter(polars.col("replication").is_in(made["replication"].to_list()))
     assert made.select(columns).sort("replication").equals(beside.select(columns).sort("replication"))
