@@ -61,7 +61,8 @@ losses in outages instead of independent ones. Six answers changed: the token bu
 limits, the place of the point of service, MAC retransmissions, and 54 Mb/s. Eleven others got a condition, which
 *Depends on* names. A second review tried sentences of today and the map of the limiter. It refuted one reason
 (HyStart on the walk) and a difference (potentially failed paths), tested a reason (short backlogs), and gave three
-sentences and the map a condition.
+sentences and the map a condition. A third review refuted two reasons (a longer AIFS of best effort, the short step of
+DualPI2 over Wi-Fi) and a lead (SACK's after 30 losses). It gave six answers a condition.
 
 `python docs/findings/measure.py --again` executes all commands and writes these pages.
 """
