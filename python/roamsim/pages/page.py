@@ -40,8 +40,11 @@ if TYPE_CHECKING:
 #: Rows of a table that are written into the page (chosen, because a page of more is slow on a phone).
 TABLE_ROWS = 300
 
-#: Rows from which on a table is as high as any may be, 32 rem in `report.html`: with its head, 16 lines of 2.1 rem.
-LONG = 15
+#: Rows from which on a table is as high as any may be, 38 rem in `report.html`: with its head, 18 lines of 2.1 rem.
+LONG = 17
+
+#: Characters up to which the cells of a first column stay on one line on a telephone (chosen: what 5.5 rem hold).
+BRIEF = 10
 
 #: Characters of a cell from which on its column is prose, whose lines are broken (chosen: names are shorter).
 PROSE = 40
@@ -159,6 +162,8 @@ class Report:
             c: "number" if c in numeric else "prose" if c in prose else "interval" if c in intervals else ""
             for c in columns
         }
+        if columns and not kinds[columns[0]] and all(len(shown_value(row.get(columns[0]))) <= BRIEF for row in shown):
+            kinds[columns[0]] = "brief"
         cells = [_cells([row.get(c) for row in shown], kinds[c]) for c in columns]
         lines = list(zip(*cells, strict=True))
         body = _part("table", list(kinds.items()), lines, LONG, total - len(shown), note)

@@ -327,7 +327,7 @@ def _again(reader: _Reader, alternative: Alternative, experiments: Sequence[Expe
         yield replace(
             one,
             id=of_alternative(name, alternative.id),
-            title=f"{one.title}; {alternative.name}",
+            title=f"{one.title}; {alternative.name} instead of {alternative.instead_of}",
             scenario=alternative.scenario or one.scenario,
             over=alternative.set,
             over_by=alternative.function,

@@ -14,6 +14,7 @@ from typing import Any
 import polars
 
 from roamsim.pictures.charts import COLOURS
+from roamsim.tables.significant import significant
 from roamsim.tables.values import shown_value
 
 #: Places of the states, in the middle of their boxes, and half the size of a box.
@@ -139,7 +140,7 @@ def _diagram(
     for state, (x, y) in places.items():
         there = counts.entries(state) > 0 or counts.time_s[state] > 0
         share = counts.share(state)
-        text = "any number" if math.isnan(share) else f"{100 * share:.3g} %"
+        text = "any number" if math.isnan(share) else f"{significant(100 * share, 3)} %"
         corners = {"x": x - half[0], "x2": x + half[0], "y": y - half[1], "y2": y + half[1]}
         middles = {"middle": x, "name_y": y + 0.38 * half[1], "share_y": y - 0.42 * half[1]}
         boxes.append({"state": state, "share": text, **_looks(there), **corners, **middles})

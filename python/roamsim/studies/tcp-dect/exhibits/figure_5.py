@@ -19,7 +19,7 @@ LIMIT = "published limit of TH"
 #: Published values of the reference case, in segments/s.
 PUBLISHED = {"TH, published": 25.0, "TH_teo, published": 30.0}
 #: The colours of what was published, which is known between the ends of its lines.
-LEVELS = {LIMIT: "#7a7a7a", "TH, published": "#b2182b", "TH_teo, published": "#a6761d"}
+LEVELS = {LIMIT: "#7a7a7a", "TH, published": "#d6336c", "TH_teo, published": "#a6761d"}
 
 
 def figure_5(data: Data) -> dict[str, Any]:

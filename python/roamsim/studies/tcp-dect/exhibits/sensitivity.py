@@ -26,7 +26,8 @@ def robustness(data: Data) -> Rows:
             kind = "not decidable"
         else:
             kind = "robust" if yes else "never"
-        named = f"only with {', '.join(yes)}" if len(yes) < len(no) else f"not with {', '.join(no)}"
+        few, word = (yes, "only") if len(yes) < len(no) else (no, "not")
+        named = f"{word} with {', '.join(f'“{choice}”' for choice in few)}"
         rows.append(
             {
                 "finding": finding,
