@@ -106,6 +106,32 @@ pub struct Account {
 }
 
 impl Account {
+    /// A milestone is reached.
+    pub(crate) fn note(&mut self, now: Time, milestone: Milestone) {
+        match milestone {
+            Milestone::Started(_) => self.started = Some(now),
+            Milestone::ScanBegun => self.scan_begun = Some(now),
+            Milestone::ScanDone => self.scan_done = Some(now),
+            Milestone::ResourcesAsked => self.resources_asked = Some(now),
+            Milestone::ResourcesKnown => self.resources_known = Some(now),
+            Milestone::CommitAsked(_) => self.commit_asked = Some(now),
+            Milestone::Committed(_) => self.committed = Some(now),
+            Milestone::EntryBegun(to, cause) => {
+                self.entry_begun = Some(now);
+                (self.to, self.cause) = (Some(to), Some(cause));
+            }
+            Milestone::RedirectBegun(..) => self.redirect_begun = Some(now),
+            Milestone::Redirected => self.redirected = Some(now),
+            Milestone::Completed => self.completed = Some(now),
+            Milestone::GivenUp(why) => {
+                self.given_up.get_or_insert((now, why));
+                self.taken_back = why == GivenUp::Rollback;
+            }
+        }
+    }
+}
+
+impl Account {
     /// The first that was done, or given up, in it.
     pub(crate) fn begun(&self) -> Option<Time> {
         let given_up = self.given_up.map(|(at, _)| at);
@@ -257,26 +283,8 @@ impl MihHandover {
         } else if matches!(milestone, Milestone::Started(_)) {
             return;
         }
-        let Some(account) = self.accounts.last_mut() else { return };
-        match milestone {
-            Milestone::Started(_) => account.started = Some(now),
-            Milestone::ScanBegun => account.scan_begun = Some(now),
-            Milestone::ScanDone => account.scan_done = Some(now),
-            Milestone::ResourcesAsked => account.resources_asked = Some(now),
-            Milestone::ResourcesKnown => account.resources_known = Some(now),
-            Milestone::CommitAsked(_) => account.commit_asked = Some(now),
-            Milestone::Committed(_) => account.committed = Some(now),
-            Milestone::EntryBegun(to, cause) => {
-                account.entry_begun = Some(now);
-                (account.to, account.cause) = (Some(to), Some(cause));
-            }
-            Milestone::RedirectBegun(..) => account.redirect_begun = Some(now),
-            Milestone::Redirected => account.redirected = Some(now),
-            Milestone::Completed => account.completed = Some(now),
-            Milestone::GivenUp(why) => {
-                account.given_up.get_or_insert((now, why));
-                account.taken_back = why == GivenUp::Rollback;
-            }
+        if let Some(account) = self.accounts.last_mut() {
+            account.note(now, milestone);
         }
     }
 }

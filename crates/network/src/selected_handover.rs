@@ -9,7 +9,7 @@ use crate::mih_handover::{Account, Correspondent, Party};
 use crate::socket::SocketId;
 use roamsim_engine::Time;
 use roamsim_protocols::Address;
-use roamsim_protocols::mih::handover::{Cause, GivenUp, Milestone, PointOfService, SelectingNode, Trigger};
+use roamsim_protocols::mih::handover::{Cause, Milestone, PointOfService, SelectingNode, Trigger};
 
 /// One handover, and the network that it leaves.
 #[derive(Clone, Debug)]
@@ -93,27 +93,9 @@ impl SelectedHandover {
             !completes || one.account.redirected.is_some() && one.account.completed.is_none()
         };
         let Some(FromNetwork { account, .. }) = self.accounts.iter_mut().rev().find(waits) else { return };
-        match milestone {
-            Milestone::Started(_) => account.started = Some(now),
-            Milestone::ResourcesAsked => account.resources_asked = Some(now),
-            Milestone::ResourcesKnown => account.resources_known = Some(now),
-            Milestone::CommitAsked(_) => account.commit_asked = Some(now),
-            Milestone::Committed(_) => account.committed = Some(now),
-            Milestone::EntryBegun(to, cause) => {
-                account.entry_begun = Some(now);
-                (account.to, account.cause) = (Some(to), Some(cause));
-            }
-            Milestone::RedirectBegun(to, _) => {
-                account.redirect_begun = Some(now);
-                self.at = Some(to);
-            }
-            Milestone::Redirected => account.redirected = Some(now),
-            Milestone::Completed => account.completed = Some(now),
-            Milestone::GivenUp(why) => {
-                account.given_up = Some((now, why));
-                account.taken_back = why == GivenUp::Rollback;
-            }
-            Milestone::ScanBegun | Milestone::ScanDone => {}
+        account.note(now, milestone);
+        if let Milestone::RedirectBegun(to, _) = milestone {
+            self.at = Some(to);
         }
     }
 }

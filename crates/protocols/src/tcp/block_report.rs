@@ -54,18 +54,9 @@ impl BlockReport {
         if most == 0 {
             return blocks;
         }
-        let mut left = most;
-        let mut tell = |block: Range| {
-            if left > 0 {
-                blocks.push(to_wire(irs, block.start), to_wire(irs, block.end));
-                left -= 1;
-            }
-        };
-        if let Some(duplicate) = self.duplicate.take() {
-            tell(duplicate);
-        }
-        for block in self.recent.iter().flatten() {
-            tell(*block);
+        let duplicate = self.duplicate.take();
+        for block in duplicate.iter().chain(self.recent.iter().flatten()).take(most) {
+            blocks.push(to_wire(irs, block.start), to_wire(irs, block.end));
         }
         blocks
     }

@@ -1,6 +1,7 @@
 //! The settings of QUIC.
 
 use roamsim_engine::Span;
+use roamsim_protocols::tcp::congestion;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -219,6 +220,6 @@ impl QuicCongestionControl {
 
     /// Whether its window falls by the share of marked octets. It needs ECN then.
     pub(super) fn counts_marks(self) -> bool {
-        matches!(self, QuicCongestionControl::Dctcp | QuicCongestionControl::Prague)
+        congestion::Kind::ALL.iter().any(|law| law.name() == self.name() && law.counts_marks())
     }
 }

@@ -109,7 +109,6 @@ impl CongestionControl for Bbr {
             random: Stream::new(0, 0, "bbr"),
             state: State::Startup,
             pacing_rate: 0,
-            pacing_rate_of: (0, 0, false),
             has_round_trip: false,
             round_count: 0,
             round_start: false,

@@ -19,8 +19,6 @@ pub(super) struct Model {
     pub(super) random: Stream,
     pub(super) state: State,
     pub(super) pacing_rate: u64,
-    /// Of which rate, by which gain, and whether the pipe was full.
-    pub(super) pacing_rate_of: (u64, u64, bool),
     /// A round trip has set the pacing rate.
     pub(super) has_round_trip: bool,
     // Rounds.
@@ -107,17 +105,10 @@ impl Model {
         self.has_round_trip = true;
         let nominal = proportion(self.initial_cwnd_bytes, 1_000_000_000, rtt.as_ns().max(1));
         self.pacing_rate = share(nominal, STARTUP_PACING_GAIN).max(1);
-        self.pacing_rate_of = (0, 0, false);
     }
 
     /// SetPacingRateWithGain (5.6.2).
     pub(super) fn set_pacing_rate(&mut self, gain: u64) {
-        // Most acknowledgements leave both as they are.
-        let of = (self.bw, gain, self.full_bw_reached);
-        if of == self.pacing_rate_of {
-            return;
-        }
-        self.pacing_rate_of = of;
         let rate = share(share(self.bw, gain), 100 - PACING_MARGIN);
         if self.full_bw_reached || rate > self.pacing_rate {
             self.pacing_rate = rate.max(1);
@@ -129,8 +120,7 @@ impl Model {
         if self.min_rtt == Span::MAX {
             return self.initial_cwnd_bytes;
         }
-        let bdp = product(bw, self.min_rtt);
-        if gain == 100 { bdp } else { share(bdp, gain) }
+        share(product(bw, self.min_rtt), gain)
     }
 
     /// QuantizationBudget (5.6.4.2) with the send quantum of section 5.6.3.

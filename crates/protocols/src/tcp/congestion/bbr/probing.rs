@@ -188,11 +188,8 @@ impl Bbr {
     /// IsTimeToProbeBW and IsRenoCoexistenceProbeTime (5.3.3.8.3).
     pub(super) fn is_time_to_probe_bw(&self, now: Time) -> bool {
         let model = &self.model;
-        // As many rounds as there are segments in flight.
-        let rounds = model.rounds_since_probe_up;
-        let is_reno_time =
-            || rounds >= MOST_RENO_ROUNDS || (rounds + 1) * model.smss_bytes.max(1) > self.target_inflight();
-        now > model.cycle_stamp + model.bw_probe_wait || is_reno_time()
+        let reno_rounds = || (self.target_inflight() / model.smss_bytes.max(1)).min(MOST_RENO_ROUNDS);
+        now > model.cycle_stamp + model.bw_probe_wait || model.rounds_since_probe_up >= reno_rounds()
     }
 
     /// StartProbeBW_UP (5.3.3.9).
