@@ -33,6 +33,7 @@ fn a_handshake_takes_one_round_trip_and_data_leaves_with_its_end() {
 }
 
 /// A Retry costs the round trip of 40 ms (RFC 9000 section 8.1.2).
+// quinn-proto: stateless_retry.
 #[test]
 fn a_retry_costs_a_round_trip() {
     let retried = |certificate_bytes, lost: &[usize]| {
@@ -71,6 +72,7 @@ fn early(early_data: EarlyData) -> Settings {
 
 /// Data leaves with the first flight (RFC 9001 section 4.6): 1000 octets are there after one way of 20 ms.
 /// The server's leave when that has come, and the client reads them with the handshake, at 40 ms.
+// quinn-proto: zero_rtt_happypath.
 #[test]
 fn early_data_takes_one_way() {
     let mut path = met(&early(EarlyData::Accepted), 1000);
@@ -110,6 +112,7 @@ fn a_lost_flight_with_early_data() {
 
 /// A server that has forgotten the client drops it. The client learns that with the handshake, at 40 ms, and
 /// sends it again: it is there at 60 ms, as without.
+// quinn-proto: zero_rtt_rejection.
 #[test]
 fn early_data_that_is_refused_takes_a_round_trip_more() {
     for messages in [Messages::OneStream, Messages::StreamEach] {
@@ -152,6 +155,7 @@ fn a_retry_costs_early_data_a_round_trip() {
 
 /// Without a measurement the round trip counts as 333 ms, its variation as half of that (RFC 9002 section
 /// 6.2.2): the probe timeout is 333 + 4 x 166.5 = 999 ms (6.2.1), and the handshake as much later.
+// quinn-proto: initial_retransmit.
 #[test]
 fn a_lost_first_flight_costs_a_probe_timeout_of_999_ms() {
     let mut path = path(1000);
@@ -164,6 +168,7 @@ fn a_lost_first_flight_costs_a_probe_timeout_of_999_ms() {
 /// A chain of 100 octets makes the server's flight one datagram, sent at 20 ms. Its probe timeout of 999 ms
 /// ends at 1019 ms. The library's probe repeats the packet with the lowest keys alone; what it acknowledges
 /// at 1039 ms is at the server at 1059 ms, which sends the rest: the client is ready at 1079 ms.
+// quinn-proto: server_hs_retransmit.
 #[test]
 fn a_lost_flight_of_the_server_costs_its_probe_timeout_and_a_round_trip() {
     let settings = Settings { certificate_bytes: 100, ..Settings::default() };
@@ -180,6 +185,7 @@ fn a_lost_flight_of_the_server_costs_its_probe_timeout_and_a_round_trip() {
 /// The client's second flight, all of what it sends at 40 ms, is lost. Its round trip is known by then, 40
 /// ms, and its variation 20 ms: the probe timeout is 40 + 4 x 20 = 120 ms, and 25 ms for data (RFC 9002
 /// section 6.2.1). The first probe leaves at 40 + 120 ms.
+// quinn-proto: handshake_1rtt_handling.
 #[test]
 fn a_lost_second_flight_of_the_client_costs_a_probe_timeout_of_120_ms() {
     let mut path = path(1000);
@@ -190,6 +196,7 @@ fn a_lost_second_flight_of_the_client_costs_a_probe_timeout_of_120_ms() {
     assert_eq!(path.delivered_bytes, 1000);
 }
 
+// quinn-proto: idle_timeout.
 #[test]
 fn a_peer_that_is_silent_is_given_up_after_the_idle_timeout() {
     let mut path = path(1000);
@@ -358,6 +365,7 @@ fn a_client_behind_a_nat_that_gives_it_another_port() {
 
 /// A server sends at first and after 3.5 s. In between the client has nothing to say, and gets another port:
 /// the server never learns of it, and the connection ends. With PINGs it learns (RFC 9000 section 10.1.2).
+// quinn-proto: keep_alive.
 #[test]
 fn a_client_that_keeps_its_nat_busy_is_found() {
     for (keep_alive, is_found) in [(None, false), (Some(Span::from_secs(1)), true)] {
@@ -377,6 +385,7 @@ fn a_client_that_keeps_its_nat_busy_is_found() {
 
 /// At 300 ms the client goes on from another address. The server hears of it 20 ms later, and sends there
 /// from then on: a challenge first (RFC 9000 section 8.2). The client has a window as at first.
+// quinn-proto: migration.
 #[test]
 fn a_client_that_migrates_keeps_its_connection() {
     let mut path = path(3_000_000);

@@ -153,6 +153,7 @@ fn tls_of_one_seed_has_the_same_octets_and_the_datagrams_of_the_null_session() {
 
 /// 12 certificates, 4044 octets, do not fit into three times the client's first datagram (RFC 9000 section
 /// 8.1).
+// quinn-proto: server_can_send_3_inital_packets, large_initial.
 #[test]
 fn a_long_chain_waits_for_the_client_as_with_tls() {
     let (null, tls) = (sent(null(12), 10_000, &[]), sent(tls(12), 10_000, &[]));
@@ -181,6 +182,7 @@ fn flights_with_early_data_have_the_octets_of_tls() {
 }
 
 /// 16 cases of each: one of the first datagrams is lost, and one none.
+// quinn-proto: zero_rtt_happypath.
 #[test]
 fn datagrams_with_early_data_are_those_of_tls_whichever_is_lost() {
     for (early_data, forgets) in [(EarlyData::Accepted, false), (EarlyData::Refused, true)] {

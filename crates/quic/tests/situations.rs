@@ -1,5 +1,5 @@
 //! The situations in which the library tests its recovery and its migration between two endpoints of its own,
-//! here between two ends in simulated time. `docs/models/quic.md` sets them beside each other.
+//! here between two ends in simulated time. Each names the library's test of its situation.
 
 mod path;
 
@@ -45,6 +45,7 @@ fn is_closed_well(path: &Path) -> bool {
 
 /// A round trip of 1.2 s is longer than the first probe timeout of 999 ms: the client repeats its first
 /// flight in vain, and the handshake takes the round trip all the same.
+// quinn-proto: high_latency_handshake.
 #[test]
 fn a_handshake_over_a_long_path() {
     let mut path = path(1000);
@@ -59,6 +60,7 @@ fn a_handshake_over_a_long_path() {
 /// A chain of 6000 octets exceeds three times the client's first flight. The client's acknowledgement at 40
 /// ms is lost, so the server may send nothing (RFC 9000 section 8.1). The client's probe lets it go on (RFC
 /// 9002 section 6.2.2.1).
+// quinn-proto: handshake_anti_deadlock_probe.
 #[test]
 fn a_client_probes_for_a_server_that_may_not_send() {
     let settings = Settings { certificate_bytes: 6000, ..Settings::default() };
@@ -73,6 +75,7 @@ fn a_client_probes_for_a_server_that_may_not_send() {
 }
 
 /// An end that gives up before the handshake is complete, at either side.
+// quinn-proto: instant_close_1, instant_close_2, instant_server_close.
 #[test]
 fn an_end_that_closes_in_the_handshake() {
     for end in [0, 1] {
@@ -87,6 +90,7 @@ fn an_end_that_closes_in_the_handshake() {
 
 /// Probes leave after one timeout, three and seven, as each doubles it (RFC 9002 section 6.2.1); each is two
 /// datagrams. The round trip is 40 ms by then, its variation under a millisecond: it counts as one (6.1.2).
+// quinn-proto: tail_loss_respect_max_datagrams, finish_retransmit.
 #[test]
 fn probes_back_off() {
     let mut path = open(&datagrams());
@@ -104,6 +108,7 @@ fn probes_back_off() {
 }
 
 /// The last packet of a stream, with its end, is lost.
+// quinn-proto: tail_loss_respect_max_datagrams, finish_retransmit.
 #[test]
 fn a_lost_end_of_a_stream() {
     let mut whole = path(20_000);
@@ -119,6 +124,7 @@ fn a_lost_end_of_a_stream() {
 }
 
 /// A whole flight at the end is lost. The probe shows that, the window falls by half, and grows again.
+// quinn-proto: congested_tail_loss, congestion.
 #[test]
 fn a_lost_tail() {
     let mut path = path(0);
@@ -132,6 +138,7 @@ fn a_lost_tail() {
 
 /// A packet of data is lost, and four messages are written before the probe timeout ends: the probes are
 /// these messages in place of PINGs.
+// quinn-proto: tail_loss_small_segment_size.
 #[test]
 fn probes_carry_what_waits() {
     let mut path = open(&datagrams());
@@ -146,6 +153,7 @@ fn probes_carry_what_waits() {
 
 /// More than three probe timeouts without a single acknowledgement: the window falls to two datagrams (RFC
 /// 9002 section 7.6.2) and grows from there.
+// quinn-proto: congested_tail_loss, congestion.
 #[test]
 fn persistent_congestion() {
     let mut path = path(3_000_000);
@@ -159,6 +167,7 @@ fn persistent_congestion() {
 
 /// A packet that comes 10 ms late has been overtaken by more than three others: it counts as lost (RFC 9002
 /// section 6.1.1), and its data comes twice.
+// quinn-proto: out_of_order_ack_eliciting_packet_triggers_ack.
 #[test]
 fn a_packet_that_is_late() {
     let mut path = path(300_000);
@@ -170,6 +179,7 @@ fn a_packet_that_is_late() {
 
 /// A single packet is acknowledged after max_ack_delay, 25 ms (RFC 9000 section 13.2.1); two at once
 /// (13.2.2).
+// quinn-proto: single_ack_eliciting_packet_triggers_ack_after_delay.
 #[test]
 fn acknowledgements_wait_for_a_second_packet() {
     for (messages, delay_ms) in [(1, 25), (2, 0)] {
@@ -184,6 +194,7 @@ fn acknowledgements_wait_for_a_second_packet() {
 
 /// A single packet with a mark is acknowledged at once (RFC 9000 section 13.2.1), and the window falls by
 /// half.
+// quinn-proto: single_ack_eliciting_packet_with_ce_bit_triggers_immediate_ack.
 #[test]
 fn a_mark_is_acknowledged_at_once() {
     let settings = Settings { ecn: true, ..datagrams() };
@@ -204,6 +215,8 @@ fn a_mark_is_acknowledged_at_once() {
 
 /// Both probes after a timeout ask for an acknowledgement at once (IMMEDIATE_ACK, 0x1f, of
 /// draft-ietf-quic-ack-frequency), as do probes of the path MTU: each is answered after one way.
+// quinn-proto: loss_probe_requests_immediate_ack, mtud_probes_include_immediate_ack,
+// immediate_ack_triggers_ack.
 #[test]
 fn probes_ask_for_an_acknowledgement_at_once() {
     let mut path = open(&datagrams());
@@ -228,6 +241,7 @@ fn probes_ask_for_an_acknowledgement_at_once() {
 /// An end that has nothing to send but acknowledgements has some of them acknowledged (RFC 9000 section
 /// 13.2.4): the sender of data has an ACK frame (0x02) behind a message now and then. A DATAGRAM frame of 100
 /// octets takes three more, of type and length.
+// quinn-proto: pure_sender_voluntarily_acks.
 #[test]
 fn acknowledgements_are_acknowledged_now_and_then() {
     let mut path = open(&datagrams());
@@ -242,6 +256,7 @@ fn acknowledgements_are_acknowledged_now_and_then() {
 }
 
 /// An end that closes acknowledges what it has not yet acknowledged (ACK, 0x02) with CONNECTION_CLOSE (0x1d).
+// quinn-proto: connection_close_sends_acks.
 #[test]
 fn an_end_that_closes_acknowledges() {
     let mut path = open(&datagrams());
@@ -260,6 +275,7 @@ fn an_end_that_closes_acknowledges() {
 /// A receiver takes 3000 octets beyond what it has read. All that it sends for 100 ms is lost, new limits
 /// among it (MAX_DATA and MAX_STREAM_DATA): its sender is blocked, and goes on when they come again (RFC 9000
 /// sections 4.1 and 13.3).
+// quinn-proto: data_blocked_retransmit, finish_stream_flow_control_reordered.
 #[test]
 fn a_limit_that_is_lost() {
     let took = |from_ms: u64, to_ms: u64| {
@@ -277,6 +293,7 @@ fn a_limit_that_is_lost() {
 
 /// Path MTU discovery finds what the path carries, to 20 octets (the library's bound), and its lost probes
 /// are no congestion (RFC 8899 section 3).
+// quinn-proto: connect_detects_mtu, connect_lost_mtu_probes_do_not_trigger_congestion_control.
 #[test]
 fn the_mtu_is_found() {
     for (most_bytes, found) in [(1200, 1200..=1200), (1400, 1381..=1400), (1500, 1452..=1452)] {
@@ -292,6 +309,7 @@ fn the_mtu_is_found() {
 }
 
 /// After 600 s the search begins anew, as the path may carry more by then.
+// quinn-proto: connect_runs_mtud_again_after_600_seconds.
 #[test]
 fn the_mtu_is_sought_again_after_600_s() {
     let settings = Settings { max_idle_timeout: None, ..datagrams() };
@@ -312,6 +330,7 @@ fn the_mtu_is_sought_again_after_600_s() {
 }
 
 /// A path that carries less than 1200 octets has no connection (RFC 9000 section 14).
+// quinn-proto: connect_too_low_mtu.
 #[test]
 fn a_path_that_is_too_narrow() {
     let mut path = path(1000);
@@ -323,6 +342,7 @@ fn a_path_that_is_too_narrow() {
 
 /// At 400 ms the path carries 1200 octets in place of 1452. Nothing larger arrives, the library sees that,
 /// and goes on with 1200 (RFC 8899 section 4.3).
+// quinn-proto: blackhole_after_mtu_change_repairs_itself.
 #[test]
 fn a_path_that_becomes_narrow() {
     let mut path = path(20_000_000);
@@ -341,6 +361,7 @@ fn a_path_that_becomes_narrow() {
 }
 
 /// Discovery begins anew on the path to which a client migrates.
+// quinn-proto: migrate_detects_new_mtu_and_respects_original_peer_max_udp_payload_size.
 #[test]
 fn the_mtu_of_another_path() {
     let mut path = path(5_000_000);
@@ -360,6 +381,7 @@ fn the_mtu_of_another_path() {
 
 /// Twelve migrations: each uses up a connection ID (RFC 9000 section 9.5), of which peers keep five or so in
 /// stock (5.1.1).
+// quinn-proto: cid_rotation, cid_retirement.
 #[test]
 fn a_client_that_migrates_often() {
     let mut path = path(20_000_000);
@@ -377,6 +399,7 @@ fn a_client_that_migrates_often() {
 }
 
 /// All that is sent from 400 ms to 700 ms is lost, the PING of the new address among it: it is repeated.
+// quinn-proto: migration.
 #[test]
 fn a_migration_whose_packets_are_lost() {
     let mut path = path(3_000_000);
@@ -388,6 +411,7 @@ fn a_migration_whose_packets_are_lost() {
 }
 
 /// A client moves for a moment to an address that reaches nobody, and back: the connection stays.
+// quinn-proto: migration.
 #[test]
 fn a_path_whose_validation_fails() {
     let mut path = path(3_000_000);
@@ -404,6 +428,7 @@ fn a_path_whose_validation_fails() {
 
 /// Datagrams wait for the window when the client migrates to a path that carries less than the one before,
 /// with a window as at first: all leave on the new path, as each fits into any path.
+// quinn-proto: path_changes_unblock_oversized_datagrams.
 #[test]
 fn datagrams_that_wait_go_by_the_new_path() {
     let mut path = open(&datagrams());
@@ -420,6 +445,7 @@ fn datagrams_that_wait_go_by_the_new_path() {
 
 /// An end loses its state, and answers what it does not know by a stateless reset (RFC 9000 section 10.3),
 /// whose key it still has. Either side.
+// quinn-proto: server_stateless_reset, client_stateless_reset.
 #[test]
 fn an_end_that_forgets() {
     let settings = Settings::default();
@@ -440,6 +466,7 @@ fn an_end_that_forgets() {
 
 /// A connection without packets ends after 5 s. One that sends PINGs each 2 s (RFC 9000 section 10.1.2)
 /// lasts.
+// quinn-proto: keep_alive.
 #[test]
 fn keep_alive() {
     let idle = Settings { max_idle_timeout: Some(Span::from_secs(5)), ..datagrams() };
@@ -457,6 +484,7 @@ fn keep_alive() {
 }
 
 /// Keys change at either side while data is under way, and packets of the old keys come late.
+// quinn-proto: key_update_simple, key_update_reordered.
 #[test]
 fn keys_change() {
     for end in [0, 1] {
