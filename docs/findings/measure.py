@@ -46,23 +46,15 @@ ASKED = "What the publication asked next"
 TODAY = "What it would conclude today"
 
 HEAD = """\
-The five reproduced publications ended with open questions. These pages answer them with runs, and say which
-conclusions still hold with the transports, queues and radios of today. Each answer has a number with its 95 %
-interval, what it depends on, and the command that gives it.
+The five reproduced publications ended with open questions. These pages answer 34 of them with runs. They also say
+which published conclusions still hold with the transports, queues and radios of today.
 
-- *13 ± 4 Mb/s* is a mean with its interval over replications.
-- *+13 % (9 to 17)* is a change in pairs: both sides meet the same random draws. If the interval contains 0, the runs
+- *13 ± 4 Mb/s* is a mean and its 95 % interval over replications.
+- *+13 % (9 to 17)* is a paired change: both sides meet the same random draws. If the interval contains 0, the runs
   show no difference.
-- Each interval is 95 % by itself. Of twenty, expect one that misses its value.
-- An answer is for the named scenario. *Depends on* names the other settings that were tried.
-
-Runs of a review tried to refute the 30 answers: other seeds, speeds, loads, distances, path delays and rules, and
-losses in outages instead of independent ones. Six answers changed: the token bucket, message sizes, the message that
-limits, the place of the point of service, MAC retransmissions, and 54 Mb/s. Eleven others got a condition, which
-*Depends on* names. A second review tried sentences of today and the map of the limiter. It refuted one reason
-(HyStart on the walk) and a difference (potentially failed paths), tested a reason (short backlogs), and gave three
-sentences and the map a condition. A third review refuted two reasons (a longer AIFS of best effort, the short step of
-DualPI2 over Wi-Fi) and a lead (SACK's after 30 losses). It gave six answers a condition.
+- Expect one interval of twenty to miss its value.
+- An answer holds for the named scenario. *Depends on* lists the other settings that were tried: seeds, speeds,
+  loads, distances, delays and loss in bursts.
 
 `python docs/findings/measure.py --again` executes all commands and writes these pages.
 """
@@ -270,31 +262,42 @@ def chapters(name: str, runs: Mapping[str, Any]) -> Iterator[str]:
     yield "\n".join(textwrap.wrap(" ".join(data["about"].split()), WIDTH)) + "\n"
     yield f"The study: [{name}](../../python/roamsim/studies/{name}/README.md). [All questions](index.md).\n"
     yield f"## {ASKED}\n"
+    printed: set[str] = set()
     for entry in data["question"]:
         yield f"### {entry['asked']}\n"
         yield f"**{filled(entry['answer'], numbers)}**\n"
         for key, head in (("why", "Why"), ("depends", "Depends on"), ("open", "Open")):
-            if key in entry:
+            if isinstance(entry.get(key), str):
                 yield f"- **{head}:** {filled(entry[key], numbers)}"
+            elif key in entry:
+                yield f"- **{head}:**"
+                yield from (f"  - {filled(item, numbers)}" for item in entry[key])
         yield ""
         for table in entry.get("table", ()):
             yield from _table(table, numbers)
         for table in entry.get("map", ()):
             yield from _map(table, numbers)
-        if entry.get("runs"):
-            yield from _commands(entry["runs"], data["run"])
+        new = [run for run in entry.get("runs", ()) if run not in printed]
+        if new:
+            yield from _commands(new, data["run"])
+        elif entry.get("runs"):
+            yield "By commands above.\n"
         else:
             yield "By arithmetic, without a run.\n"
+        printed.update(new)
     yield f"## {TODAY}\n"
     if not data.get("today"):
         yield "No run of today's transports yet.\n"
         return
-    yield "| sentence | then | now | why |\n|---|---|---|---|"
+    yield "| sentence | in the study | now | why |\n|---|---|---|---|"
     for row in data["today"]:
         yield "| " + " | ".join(filled(row[key], numbers) for key in ("sentence", "then", "now", "why")) + " |"
     yield ""
-    used = list(dict.fromkeys(run for row in data["today"] for run in row["runs"]))
-    yield from _commands(used, data["run"])
+    used = dict.fromkeys(run for row in data["today"] for run in row["runs"])
+    if printed.intersection(used):
+        yield "Commands of the questions above give some of these numbers.\n"
+    if new := [run for run in used if run not in printed]:
+        yield from _commands(new, data["run"])
 
 
 def _table(table: Mapping[str, Any], numbers: Numbers) -> Iterator[str]:
@@ -322,10 +325,11 @@ def _map(table: Mapping[str, Any], numbers: Numbers) -> Iterator[str]:
 
 
 def _commands(used: Sequence[str], declared_runs: Mapping[str, str]) -> Iterator[str]:
-    yield "<!-- not-run: tests/test_findings.py executes it with two replications -->"
+    yield f"<details><summary>{'Command' if len(used) == 1 else f'{len(used)} commands'}</summary>\n"
+    yield "<!-- not-run: tests/test_findings.py checks it and executes some in full -->"
     yield "```console"
     yield from (shown(declared_runs[run]) for run in used)
-    yield "```\n"
+    yield "```\n\n</details>\n"
 
 
 def index(all_runs: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
