@@ -370,7 +370,7 @@ def test_what_does_not_vary_between_replications_is_said(scenario: Path) -> None
         baseline="newreno",
     )
     assert answer.notes == [
-        "All replications are identical: nothing random happens. One says as much; intervals mean nothing."
+        "All replications are identical: nothing random happens. One is enough; intervals mean nothing."
     ]
     assert "Only" not in str(answer)
 

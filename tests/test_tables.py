@@ -130,14 +130,23 @@ def printed(
     return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
 
 
-def test_rows_that_are_too_wide_for_a_terminal_are_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_that_are_too_wide_for_a_terminal_stand_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
     narrow = polars.DataFrame({"name": ["a [b]", "c"], "value": [1, 2]})
     assert printed(monkeypatch, narrow).splitlines()[1].split() == ["a", "[b]", "1"]
     as_list = ["row 1", "  name   a [b]", "  value  1", "row 2", "  name   c", "  value  2"]
     assert printed(monkeypatch, narrow, vertical=True).splitlines() == as_list
     wide = polars.DataFrame({f"column {n}": [n] for n in range(9)})
     shown = printed(monkeypatch, wide).splitlines()
-    assert shown == ["row 1", *(f"  column {n}  {n}" for n in range(9))]
+    assert shown == [f"  column {n}  {n}" for n in range(9)]
+    # 40 cells without two blanks and names of 10: 28, of which the first two take 5 and 14, so the third begins anew.
+    three = polars.DataFrame({f"a column {n}": ["one", "two and more", "three and more"] for n in range(9)})
+    shown = printed(monkeypatch, three).splitlines()
+    assert shown[:9] == [f"  a column {n}  one  two and more" for n in range(9)]
+    assert shown[9:] == ["", *(f"  a column {n}  three and more" for n in range(9))]
+    # A value that is wider than the terminal: a list, and the terminal breaks the line.
+    long = polars.DataFrame({f"column {n}": ["x" * 40, "y"] for n in range(2)})
+    expected = [line for row in ("x" * 40, "y") for line in (f"  column {n}  {row}" for n in range(2))]
+    assert [line for line in printed(monkeypatch, long).splitlines() if line[0] == " "] == expected
 
 
 def test_a_sweep_without_a_folder_prints_its_table(roamsim: Command, scenario: Path, tmp_path: Path) -> None:

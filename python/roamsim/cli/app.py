@@ -148,7 +148,7 @@ def run(
         # Before anything is run, for it may lack what it needs.
         from roamsim.reports.run import report as page_of
 
-        outputs.check_file(report)
+        outputs.check_page(report)
     read = source(file, allow_files_outside=allow_files_outside)
     scenario = parse_source(read, overrides(settings), color=color())
     with ExitStack() as open_folders:
@@ -551,9 +551,7 @@ def query(
     question: Annotated[str, typer.Argument(metavar="SQL", help="For instance: select * from flows")],
     json: Annotated[bool, typer.Option("--json", help="Print a JSON list of rows.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
-    vertical: Annotated[
-        bool, typer.Option("--vertical", help="Print each row as a list, as on a narrow terminal.")
-    ] = False,
+    vertical: Annotated[bool, typer.Option("--vertical", help="Print each row as a list.")] = False,
     study: OwnStudy = None,
     _: MaxMemory = None,
 ) -> None:

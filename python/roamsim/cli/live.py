@@ -139,10 +139,10 @@ def live(
         raise UsageError("what --trace records is not part of the summary; add --out DIR or --report FILE")
     if pcap_at and pcap is None:
         raise UsageError("--pcap-at needs a capture; add --pcap FILE")
-    for target in (report, pcap):
-        if target is not None:
-            outputs.check_file(target)
+    if pcap is not None:
+        outputs.check_file(pcap)
     if report is not None:
+        outputs.check_page(report)
         # Before anything is run, for it may lack what it needs.
         from roamsim.reports.run import report as page_of
     if without_flows:

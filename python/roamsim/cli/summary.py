@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len, set_cell_size
 from rich.table import Table
 from rich.text import Text
 
@@ -19,6 +20,9 @@ from roamsim.tables.words import scale
 if TYPE_CHECKING:
     import polars
     from rich.console import Console  # noqa: TID251
+
+#: In front of a line, and between two columns, where rows stand side by side.
+INDENT = GAP = "  "
 
 
 def summary(result: Result, scenario: Scenario) -> None:
@@ -41,7 +45,7 @@ def summary(result: Result, scenario: Scenario) -> None:
 
 
 def print_frame(frame: polars.DataFrame, *, vertical: bool = False) -> None:
-    """Prints all rows of a frame on stdout; as lists if asked to, or where a terminal is too narrow."""
+    """Prints all rows of a frame on stdout; as lists if asked to, as columns where a terminal is too narrow."""
     table = Table(box=None, header_style="bold", pad_edge=False)
     for name, dtype in frame.schema.items():
         table.add_column(Text(safe_line(name)), justify="right" if dtype.is_numeric() else "left", overflow="fold")
@@ -100,10 +104,10 @@ def _table(shown: Overview) -> Table:
 
 
 def print_table(console: Console, table: Table, *, vertical: bool = False) -> None:
-    """Prints a table, each of its rows on one line; as lists where a terminal is too narrow, or if asked to."""
+    """Prints a table, each row on one line; as a column where a terminal is too narrow; as a list if asked to."""
     needed = console.measure(table, options=console.options.update(width=1_000_000)).maximum
     if vertical or (console.is_terminal and needed > console.width):
-        _print_lists(console, table)
+        _print_upright(console, table, lists=vertical)
         return
     if not console.is_terminal:
         # A file has no edge.
@@ -111,18 +115,43 @@ def print_table(console: Console, table: Table, *, vertical: bool = False) -> No
     console.print(table)
 
 
-def _print_lists(console: Console, table: Table) -> None:
-    """Prints the rows of a table one below the other, a line for each column that has something to say."""
+def _print_upright(console: Console, table: Table, *, lists: bool) -> None:
+    """Prints the rows of a table side by side, a line for each head that has something to say."""
     heads = [str(column.header) for column in table.columns]
-    width = max(map(len, heads), default=0)
+    rows = [[str(cell) for cell in row] for row in zip(*(column.cells for column in table.columns), strict=True)]
+    first = max(map(cell_len, heads), default=0)
+    room = console.width - first - len(INDENT)
+    widths = [len(GAP) + max(map(cell_len, row), default=0) for row in rows]
     if table.title:
         console.print(Text(str(table.title), style="bold"))
-    cells = [list(column.cells) for column in table.columns]
-    for number in range(table.row_count):
-        console.print(Text(f"row {number + 1}", style="dim"))
-        for head, column in zip(heads, cells, strict=True):
-            shown = str(column[number])
-            if shown:
-                console.print(Text(f"  {head:{width}}  {shown}"), soft_wrap=True)
+    if lists or max(widths, default=0) > room:
+        for number, row in enumerate(rows):
+            console.print(Text(f"row {number + 1}", style="dim"))
+            _print_side_by_side(console, heads, first, [row], [0])
+    else:
+        begin = 0
+        while begin < len(rows):
+            end, used = begin, 0
+            while end < len(rows) and used + widths[end] <= room:
+                used += widths[end]
+                end += 1
+            if begin:
+                console.print()
+            _print_side_by_side(console, heads, first, rows[begin:end], widths[begin:end])
+            begin = end
     if table.caption:
         console.print(Text(str(table.caption), style="dim"), soft_wrap=True)
+
+
+def _print_side_by_side(
+    console: Console, heads: list[str], first: int, rows: list[list[str]], widths: list[int]
+) -> None:
+    """Prints rows as columns of these widths."""
+    for number, head in enumerate(heads):
+        cells = [row[number] for row in rows]
+        if any(cells):
+            line = Text(INDENT).append(set_cell_size(head, first), style="dim")
+            for cell, width in zip(cells, widths, strict=True):
+                line.append(GAP + cell + " " * (width - len(GAP) - cell_len(cell)))
+            line.rstrip()
+            console.print(line, soft_wrap=True)

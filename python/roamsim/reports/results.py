@@ -7,7 +7,7 @@ from pathlib import Path
 
 from roamsim.pages.page import Report
 from roamsim.reports import answers, comparisons, run, sweeps
-from roamsim.storing.outputs import check_file
+from roamsim.storing.outputs import check_page
 from roamsim.storing.store import Results, open_results
 
 
@@ -26,7 +26,7 @@ def write(results: Results, out: Path, *, follow: bool) -> Path:
     Raises:
         UsageError: the file's folder does not exist, or it is a folder.
     """
-    check_file(out)
+    check_page(out)
     return page(results).write(out, follow=follow)
 
 

@@ -72,7 +72,10 @@ def with_schema(text: str) -> str:
 
 def examples() -> list[Example]:
     """All examples, by name."""
-    return [Example(file.stem, file.read_text(encoding="utf-8")) for file in sorted(EXAMPLES.glob("*.toml"))]
+    return [
+        Example(file.stem, file.read_text(encoding="utf-8"))
+        for file in sorted(EXAMPLES.glob("*.toml"), key=lambda file: file.stem)
+    ]
 
 
 def example(name: str) -> Example:

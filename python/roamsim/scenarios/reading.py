@@ -8,11 +8,14 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from roamsim._roamsim import RunFailed, Scenario, ScenarioError, decode_text
 from roamsim.errors import OF_PYTHON, UsageError, missing_extra, words_of_python
 from roamsim.files import MOST_BYTES, NoRegularFile, read_whole
+from roamsim.scenarios.bundled import EXAMPLES
 from roamsim.scenarios.laws import named
 from roamsim.scenarios.typed import TypedScenario, plain, value_at
 
@@ -161,7 +164,7 @@ def _read(path: str) -> str:
     try:
         data = _standard_input() if path == "-" else read_whole(path)
     except FileNotFoundError:
-        raise UsageError(f"there is no file {path!r}") from None
+        raise UsageError(f"there is no file {path!r}{_instead(path)}") from None
     except IsADirectoryError:
         raise UsageError(f"{path!r} is a folder, not a scenario file") from None
     except NoRegularFile as error:
@@ -174,6 +177,21 @@ def _read(path: str) -> str:
         return decode_text(data).removeprefix("\ufeff")
     except ScenarioError as error:
         raise ScenarioError(f"{path} {error}") from None
+
+
+def _instead(path: str) -> str:
+    """A file of a similar name in that folder, or the bundled example of that name; empty if there is neither."""
+    wanted = Path(path)
+    try:
+        there = [entry.name for entry in wanted.parent.iterdir() if entry.suffix in (".toml", ".json", ".gz")]
+    except OSError:
+        return ""
+    if near := get_close_matches(wanted.name, there, 1):
+        return f"; did you mean {os.fspath(wanted.with_name(near[0]))!r}?"
+    example = wanted.name.removesuffix(".toml")
+    if example in {path.stem for path in EXAMPLES.glob("*.toml")}:
+        return f"; `roamsim examples {example} --to .` copies the example of that name"
+    return ""
 
 
 def _standard_input() -> bytes:

@@ -129,7 +129,10 @@ def open_results(path: str | os.PathLike[str]) -> Results:
         raise UsageError(f"there is no folder {named!r}")
     manifest = results_manifest(_place(folder, MANIFEST).parent)
     if manifest is None:
-        raise UsageError(f"{os.fspath(path)!r} holds no results: it has no {MANIFEST}")
+        raise UsageError(
+            f"{os.fspath(path)!r} holds no results: it has no {MANIFEST}; "
+            "`run` with --parquet, and `sweep` and `compare` with --out, write a folder of results"
+        )
     if manifest.kind == "sweep":
         return Results(folder, manifest, SweepTables(folder, manifest, Parts(folder)))
     return Results(folder, manifest, {name: _table(folder, manifest, name) for name in manifest.tables})

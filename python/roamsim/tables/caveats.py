@@ -235,4 +235,4 @@ def alike_in_words(tables: Mapping[str, polars.DataFrame]) -> str:
         return ""
     points = columns(tables, "links", ["point"])["point"].n_unique()
     where = "All" if len(found) == points else f"At {len(found)} of {points} points all"
-    return f"{where} replications are identical: nothing random happens. One says as much; intervals mean nothing."
+    return f"{where} replications are identical: nothing random happens. One is enough; intervals mean nothing."
