@@ -36,9 +36,9 @@ EXPLANATIONS: list[Explanation] = [
         variants=("tahoe", "reno", "newreno", "sack"),
         quantities=(),
         cases=("every second",),
-        because="""**The peers count ACKs, Roamsim counts octets** (RFC 5681 3.1). If every second
-segment is acknowledged, the peers add SMSS²/cwnd (equation 3) half as often, so their window grows
-half as fast. By the square-root law goodput then differs by a factor of up to 1.41.""",
+        because="""**The peers count ACKs, Roamsim counts octets** (RFC 5681 3.1). With an ACK for
+every second segment the peers' window grows half as fast (SMSS²/cwnd per ACK, equation 3). By the
+square-root law goodput then differs by a factor of up to 1.41.""",
     ),
     Explanation(
         letter="j",
@@ -59,9 +59,9 @@ Without loss its window stays at 23 segments on a path of 49.""",
         quantities=("goodput, Mb/s", "timeouts"),
         cases=(),
         because="""**Without SACK, ns-3 retransmits segments that have arrived.** After a timeout
-their duplicate ACKs start another recovery, contrary to RFC 6582 3.2 step 1. Six losses at W = 24
-cause 1180 retransmissions and 5 timeouts in 60 s. Without loss the overshoot of slow start does the
-same. ns-3's Vegas recovers in this way too.""",
+their duplicate ACKs start another recovery, contrary to RFC 6582 3.2 step 1: at W = 24, 1180
+retransmissions and 5 timeouts in 60 s. Without loss the overshoot of slow start does the same.
+ns-3's Vegas does so too.""",
     ),
     Explanation(
         letter="c",
@@ -70,10 +70,10 @@ same. ns-3's Vegas recovers in this way too.""",
         variants=("newreno", "sack", "vegas"),
         quantities=("timeouts", "recovery, s"),
         cases=("newreno", "vegas", "16", "24", "32", "48", "64"),
-        because="""**ns-3 does not restart its timer when a recovery begins.** The timer expires
-during the recovery, after the RTO less a round trip. SACK then repeats segments that have arrived,
-and takes as long as here. NewReno and Vegas become faster, because slow start needs fewer round
-trips than one for each hole.""",
+        because="""**ns-3 does not restart its timer when a recovery begins.** It expires during the
+recovery, after the RTO less a round trip. SACK then repeats segments that have arrived, and takes
+as long as here. NewReno and Vegas become faster: slow start needs fewer round trips than one for
+each hole.""",
     ),
     Explanation(
         letter="d",
@@ -106,8 +106,7 @@ of 14 segments lost, Roamsim retransmits three to five in the first round trip, 
         cases=("0.1",),
         because="""**Small windows grow faster in Roamsim.** A window of 2 becomes 3 after two ACKs,
 in ns-2 after three (SMSS²/cwnd per ACK). At p = 0.1 windows have 2 to 4 segments. With equation 3
-and the same losses, Roamsim's Tahoe delivers as much as ns-2's within 0.3 %. For SACK the pipe (e)
-adds to this.""",
+and the same losses, Roamsim's Tahoe is within 0.3 % of ns-2's. For SACK the pipe (e) adds to this.""",
     ),
     Explanation(
         letter="g",
@@ -128,11 +127,10 @@ adds to this.""",
         variants=("vegas",),
         quantities=(),
         cases=("0.1", "0.05"),
-        because="""**ns-2's Vegas waits for the timer.** It has no limited transmit, so windows of 2
-to 4 segments cause fewer than three duplicate ACKs. Its fine-grained timeout includes segments that
-waited behind a hole, so it is long, and the first duplicate starts no recovery. Roamsim ignores
-ACKs of retransmissions (Karn). On the same losses ns-2 has 173 timeouts, Roamsim 88, and 119
-without limited transmit.""",
+        because="""**ns-2's Vegas waits for the timer.** Without limited transmit, windows of 2 to 4
+segments cause fewer than three duplicate ACKs. Its fine-grained timeout is long, because it
+measures segments that waited behind a hole; Roamsim leaves out ACKs of retransmissions (Karn). On
+the same losses ns-2 has 173 timeouts, Roamsim 88, and 119 without limited transmit.""",
     ),
     Explanation(
         letter="i",
@@ -142,8 +140,8 @@ without limited transmit.""",
         quantities=("recovery, s", "timeouts"),
         cases=(),
         because="""**ns-2's Vegas repairs only three holes without the timer.** By the papers, the
-first two new ACKs after a retransmission check for further losses. In Roamsim every retransmission
-starts this check, in ns-2 only one that follows duplicate ACKs.""",
+first two new ACKs after a retransmission check for further losses. Roamsim checks after every
+retransmission, ns-2 only after one by duplicate ACKs.""",
     ),
     Explanation(
         letter="k",
@@ -165,9 +163,9 @@ repeats segments in flight.""",
         quantities=("timeouts",),
         cases=(),
         because="""**CUBIC's timeouts come later, when the queue overflows.** A retransmission
-behind Roamsim's full queue takes 1.29 s. Round trips hardly vary before it, so RTTVAR is near zero
-and the RTO is 1.23 to 1.28 s (RFC 6298). In ns-2's Linux agent RTTVAR falls more slowly. In ns-3
-the timer (c) expires in each recovery.""",
+behind Roamsim's full queue takes 1.29 s. Round trips hardly vary before it, so the RTO is 1.23 to
+1.28 s (RFC 6298). In ns-2's Linux agent RTTVAR falls more slowly. In ns-3 the timer (c) expires in
+each recovery.""",
     ),
     Explanation(
         letter="m",
@@ -179,7 +177,7 @@ the timer (c) expires in each recovery.""",
         because="""**ns-2 follows RFC 4960, Roamsim RFC 9260.** In fast recovery, RFC 4960 (7.2.4,
 step 3) sends a packet for every SACK that reports losses, whatever cwnd is. RFC 9260 waits until
 the halved cwnd allows it. With `fast_retransmit_in_recovery` (sctp-each) Roamsim retransmits the
-same packets as ns-2, after the same SACKs.""",
+packets of ns-2, after the same SACKs.""",
     ),
     Explanation(
         letter="n",
@@ -201,10 +199,9 @@ lasts 10.111 ms, which adds 0.056 ms.""",
         quantities=(),
         cases=("red",),
         because="""**RED in ns-3 spares a queue of at most one packet**, as in ns-2. By figure 2 of
-Floyd and Jacobson only the slow mean decides, so Roamsim may halve a window twice. It does so in 40
-% of the cycles of one SACK flow. With ns-3's condition and FlightSize (p) in Roamsim, the ratios
-for one and five SACK flows are 1.012 and 1.001 (goodput), 1.06 and 1.04 (waits), 1.04 and 1.06
-(drops).""",
+Floyd and Jacobson only the slow mean decides, so Roamsim may halve a window twice: in 40 % of the
+cycles of one SACK flow. With ns-3's condition and FlightSize (p) in Roamsim, one and five SACK
+flows have ratios of 1.012 and 1.001 (goodput), 1.06 and 1.04 (waits), 1.04 and 1.06 (drops).""",
     ),
     Explanation(
         letter="r",
