@@ -496,6 +496,21 @@ def test_a_table_of_ten_intervals_fits_beside_the_contents(tmp_path: Path) -> No
     assert told == "0"
 
 
+def test_the_table_of_an_answer_fits_a_telephone(tmp_path: Path) -> None:
+    rows = ["| UDP with MIH ACK, 0.1 s | 99.208 (99.116 … 99.290) | 42.81 ± 0.82 | 2.676 ± 0.021 |"] * 3
+    table = "\n".join(
+        ["| transport, timer | arrive (%) | mean delay (ms) | MIH packets |", "|---|---|---|---|", *rows]
+    )
+    page = Report("t")
+    page.answer("Which one?", table)
+    with browser() as opened:
+        opened.open(page.write(tmp_path / "page.html"), (390, 800))
+        told = opened.said(
+            "(() => { const t = document.querySelector('.answer'); return `${innerWidth} ${t.scrollWidth - t.clientWidth}`; })()"
+        )
+    assert told == "390 0"
+
+
 #: Goes down a page step by step: how high tables are before and after, and which of their hints are seen.
 DOWN = (
     f"""

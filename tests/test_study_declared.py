@@ -207,9 +207,12 @@ measured = { experiment = "drops", column = "retransmissions", where = { variant
     found = {s["id"]: s for s in study.run(page, out=tmp_path / "out").statements}
     # docs/fall-floyd.md: 1, 2, 3 and 4 segments are sent again.
     assert found["5"]["verdict"] == "agrees"
-    assert found["5"]["ours"] in ("retransmissions, at 2: 2 ± 0", "retransmissions, at 3: 3 ± 0")
+    assert found["5"]["ours"] in (
+        "retransmissions, at 2: 2 ± 0 (formula 2)",
+        "retransmissions, at 3: 3 ± 0 (formula 3)",
+    )
     assert (found["6"]["verdict"], found["6"]["rests_on"]) == ("agrees", "variant reno alone")
-    assert (found["7"]["verdict"], found["7"]["ours"]) == ("differs", "retransmissions, at 4: 4 ± 0")
+    assert (found["7"]["verdict"], found["7"]["ours"]) == ("differs", "retransmissions, at 4: 4 ± 0 (formula 2)")
 
 
 @pytest.mark.parametrize(

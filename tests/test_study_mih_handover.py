@@ -317,7 +317,7 @@ def test_transports_are_compared_within_replications(rules: ModuleType, missing:
     assert interval(found) == (pytest.approx(0.03), pytest.approx(0.03))
     by_start = {"mobile": 0.5, "network, local": 0.4, "network, remote": 0.6}
     shorter = rules.case_2_shorter(MadeUp(lambda row: {"success_s": 100 * common(row) + by_start[row["start"]]}))
-    assert (shorter.verdict, shorter.rests_on) == ("agrees", ("start network, local alone",))
+    assert (shorter.verdict, shorter.rests_on) == ("agrees", ("a start by the network, local alone",))
 
 
 def test_a_loss_without_successes_decides_nothing(rules: ModuleType) -> None:

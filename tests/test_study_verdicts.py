@@ -27,8 +27,8 @@ def test_a_law_decides_where_runs_do_not_and_runs_stand_beside_it() -> None:
     assert (runs.verdict, runs.source) == ("not decidable", "runs")
     assert (found.verdict, found.source, found.needed) == ("agrees", "exact law", None)
     assert found.measured == "success: 0.500 ± 0.089; exact law: success: 0.5"
-    # What stands on the line is what was measured.
-    assert found.ours == "success: 0.500 ± 0.089"
+    # The line has what was measured, and beside it what decided.
+    assert found.ours == "success: 0.500 ± 0.089 (exact law 0.5)"
     assert [(value.what, value.mean) for value in found.values] == [("success", 0.5), ("exact law, success", 0.5)]
 
 

@@ -82,6 +82,7 @@ class Finding:
         readings: the names of its parts where one of them has to agree.
         of: what tells these readings apart.
         derived: what of `rests_on` follows from its parts.
+        beside: the formula's value, or the exact law's, of the number that decided, in words.
     """
 
     verdict: Verdict
@@ -100,14 +101,16 @@ class Finding:
     readings: tuple[str, ...] = ()
     of: str = ""
     derived: tuple[str, ...] = ()
+    beside: str = ""
 
     @property
     def ours(self) -> str:
         """The measured value with its interval, as it stands beside the published one."""
         if self.brief:
             return self.brief
-        shown = [self.decided_by] if self.decided_by else self.values[:2]
-        return "; ".join(f"{value.what}: {value}" for value in shown) or self.measured
+        if self.decided_by:
+            return f"{self.decided_by.what}: {self.decided_by}" + (f" ({self.beside})" if self.beside else "")
+        return "; ".join(f"{value.what}: {value}" for value in self.values[:2]) or self.measured
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -124,6 +127,7 @@ def _finding(
     shrink: float = math.inf,
     outside: Callable[[int], float] | None = None,
     intervals: int = 1,
+    beside: str = "",
 ) -> Finding:
     """A finding; `shrink` is the factor by which its intervals would have to shrink to decide."""
     decided_by = None if math.isnan(deciding.low) else deciding
@@ -136,6 +140,7 @@ def _finding(
         needed=replications_needed(samples, shrink) if verdict == "not decidable" else None,
         outside=outside if verdict == "differs" and decided_by else None,
         intervals=intervals,
+        beside=beside,
     )
 
 
@@ -232,6 +237,7 @@ def follows(
         shrink=shrink,
         outside=widest,
         intervals=len(curve),
+        beside=f"formula {number(formula(at))}" if formula(at) else "",
     )
 
 
@@ -347,6 +353,7 @@ def _of_all(finding: Finding, parts: Sequence[Finding]) -> Finding:
         _resting(finding, dict.fromkeys(text for f in parts for text in f.rests_on)),
         verdict=verdict,
         decided_by=first.decided_by if first else None,
+        beside=first.beside if first else "",
         source=_source(f.source for f in parts if verdict == "agrees" or f.verdict == verdict),
         replications=first.replications if first else 0,
         needed=_all_decided(open_) if verdict == "not decidable" else None,
@@ -364,6 +371,7 @@ def _of_readings(finding: Finding, parts: Sequence[Finding]) -> Finding:
         _resting(finding, (*alone, *first.rests_on)),
         verdict=best,
         decided_by=first.decided_by and replace(first.decided_by, what=f"{name}: {first.decided_by.what}"),
+        beside=first.beside,
         source=first.source,
         replications=first.replications,
         needed=first.needed,

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from roamsim.statistics import Estimate
-from roamsim.study.judging import Finding, Value
+from roamsim.study.judging import Finding, Value, number
 
 #: An exact value counts as an estimate of as few samples as have an interval.
 SAMPLES = 2
@@ -47,6 +47,7 @@ def by_law(runs: Finding, law: Finding) -> Finding:
         needed=None,
         outside=None,
         parts=(),
+        beside=runs.beside or _of_the_law(runs, law),
     )
     if runs.verdict == law.verdict:
         return replace(found, source="runs and exact law")
@@ -55,6 +56,12 @@ def by_law(runs: Finding, law: Finding) -> Finding:
     return replace(
         found, verdict="not decidable", measured=f"{found.measured}; the runs contradict the law", source="runs"
     )
+
+
+def _of_the_law(runs: Finding, law: Finding) -> str:
+    """The law's value of the number that decided, in words."""
+    one = next((value for value in law.values if runs.decided_by and value.what == runs.decided_by.what), None)
+    return f"exact law {number(one.mean)}" if one else ""
 
 
 def _plain(law: Finding) -> str:

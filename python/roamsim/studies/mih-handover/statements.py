@@ -285,7 +285,7 @@ def case_2_shorter(data: Data) -> Finding:
             ]
         )
 
-    return either({name: under(name) for name in BY_NETWORK}, "start")
+    return either({name: under(name) for name in BY_NETWORK}, "a start by the")
 
 
 # 6. What the application loses

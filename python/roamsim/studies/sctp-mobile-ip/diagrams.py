@@ -23,8 +23,9 @@ def topology(_data: Data) -> Figure:
     for (one, other), text in wires.items():
         (x0, y0), (x1, y1) = places[one], places[other]
         axes.plot([x0, x1], [y0, y1], color=INK, linewidth=1.4, zorder=1)
-        above = 0.2 if y1 >= y0 else -0.28
-        axes.text((x0 + x1) / 2, (y0 + y1) / 2 + above * 1.6, text, ha="center", fontsize=8)
+        # Below a wire that falls runs the arrow of the data.
+        right, above = (0, 0.32) if y1 >= y0 else (-0.5, -0.45)
+        axes.text((x0 + x1) / 2 + right, (y0 + y1) / 2 + above, text, ha="center", fontsize=8)
     for agent, y in (("HA", 3.1), ("FA", 0.9)):
         axes.add_patch(
             Circle((6.6, y), 1.25, fill=True, facecolor="#eef3f8", edgecolor=GREY, linestyle="--", zorder=0)

@@ -114,9 +114,11 @@ def stalls(data: Data, condition: str = "as chosen") -> Finding:
         rows = {p: data.rows("recovery-conditions", protocol=p, condition=condition) for p in (SACK, sctp)}
         stalled = {protocol: sum(row["stalled"] for row in of) for protocol, of in rows.items()}
         words = " and ".join(f"{protocol} in {stalled[protocol]} of {len(of)}" for protocol, of in rows.items())
+        brief = f"patterns with a wait: {words.replace(' and ', ', ')}"
         values = (Value(f"patterns in which {protocol} waits", count) for protocol, count in stalled.items())
         agrees = stalled[SACK] == len(rows[SACK]) and not stalled[sctp]
-        return yes(agrees, f"waits for a new acknowledgement before all six are sent again: {words}", *values)
+        text = f"waits for a new acknowledgement before all six are sent again: {words}"
+        return replace(yes(agrees, text, *values), brief=brief)
 
     return either({"RFC 9260": judged(SCTP), "RFC 2960": judged(SCTP_2960)}, "SCTP by")
 
@@ -235,8 +237,8 @@ def _blocks(data: Data, protocol: str, most: Label) -> dict[str, Any]:
         text = f"{with_interval(difference)}, the same in {same} of {len(order)}"
         row[f"segments more than all, bottleneck {bottleneck}"] = "" if most == ALL_BLOCKS else text
     later = Counter(round(taken[p] - whole[p], 2) for p in patterns)
-    told = ", ".join(f"{s:g} in {n}" for s, n in sorted(later.items()))
-    row["the ten patterns: repaired so many s later, in how many"] = told
+    told = ", ".join(f"{s:g}" if n == 1 else f"{s:g} ({n} patterns)" for s, n in sorted(later.items()))
+    row["recovery of the ten patterns later by (s)"] = told
     return row
 
 

@@ -15,6 +15,7 @@ from roamsim.study.data import Data
 from roamsim.study.judging import (
     Finding,
     Value,
+    Verdict,
     either,
     every,
     number,
@@ -127,8 +128,10 @@ def _sooner(column: str, behind: str, data: Data, condition: str) -> Finding:
 def reno_waits(data: Data, condition: str = "") -> Finding:
     """1e."""
     timeouts = _timeouts(data, RENO, condition)
-    words = f"timeouts of Reno: {min(timeouts)} to {max(timeouts)} a pattern"
-    return yes(min(timeouts) >= 1, words, Value("fewest timeouts in a pattern", min(timeouts)))
+    least, most = min(timeouts), max(timeouts)
+    words = f"timeouts of Reno in each pattern: {least if least == most else f'{least} to {most}'}"
+    found = yes(least >= 1, words, Value("fewest timeouts in a pattern", least))
+    return replace(found, brief=words)
 
 
 def others_do_not_wait(data: Data, condition: str = "") -> Finding:
@@ -141,7 +144,10 @@ def others_do_not_wait(data: Data, condition: str = "") -> Finding:
             f"{protocol} in {waited[protocol]} of {len(timeouts[protocol])} patterns" for protocol in waited
         )
         values = (Value(f"patterns with a timeout of {protocol}", count) for protocol, count in waited.items())
-        return yes(not any(waited.values()), f"a timeout: {words}", *values)
+        found = yes(not any(waited.values()), f"a timeout: {words}", *values)
+        return replace(
+            found, brief=f"patterns with a timeout: {words.replace(' patterns', '').replace(' and ', ', ')}"
+        )
 
     return either({name: judged(protocol) for name, protocol in RULES_OF_SCTP.items()}, "SCTP by")
 
@@ -179,9 +185,13 @@ def _nowhere_below(data: Data, experiment: str, behind: str, ahead: str, excepti
         worst, (wire, radio) = min(less, key=lambda one: one[0].mean)
         words += f"; furthest at {wire:g} and {radio} kb/s, by {with_interval(worst)} segments"
     values = (Value("cells below", len(less)), Value("cells below with their whole interval", len(clearly_less)))
+    verdict: Verdict = "agrees" if len(less) <= exceptions else "not decidable"
     if len(clearly_less) > exceptions:
-        return Finding("differs", words, values)
-    return Finding("agrees" if len(less) <= exceptions else "not decidable", words, values)
+        verdict = "differs"
+    brief = (
+        f"{ahead} below {behind} in {len(less)} of {len(first)} cells, in {len(clearly_less)} with its whole interval"
+    )
+    return Finding(verdict, words, values, brief=brief)
 
 
 @of_sctp

@@ -89,8 +89,8 @@ def no_timeout(data: Data) -> Finding:
     rests = any(chosen[case] for case in other) and not any(smallest[case] for case in other)
     return replace(
         finding,
-        brief=f"{total} timeouts in {number(_hours(found[WINDOWS[0]]))} hours; "
-        f"with {WINDOWS[-1]} {sum(smallest.values())} in "
+        brief=f"{total} timeouts in {number(_hours(found[WINDOWS[0]]))} hours with a receive window of "
+        f"{WINDOWS[0]}; with {WINDOWS[-1]} {sum(smallest.values())} in "
         f"{number(_hours(found[WINDOWS[-1]]))} hours, {smallest[LOAD]} of them under {LOAD}",
         rests_on=(f"a receive window of {WINDOWS[0]} in all cases but {LOAD}",) if rests else (),
     )

@@ -195,7 +195,7 @@ def version_and_queue_matter(data: Data) -> Finding:
         }
         return every([_clearest(leads, what) for leads in (by_variant, by_queue)])
 
-    return every(
+    found = every(
         [
             *(
                 lead(standing, lambda here, there: still.gain(there, **here), metres, f"{metres} m")
@@ -204,6 +204,7 @@ def version_and_queue_matter(data: Data) -> Finding:
             *(lead(moving, walks.gain, speed, f"{speed} km/h") for speed in SPEEDS_KMH),
         ]
     )
+    return replace(found, brief=found.ours.replace(", either way", ", without its sign"))
 
 
 def _clearest(leads: Mapping[str, Estimate], where: str) -> Finding:

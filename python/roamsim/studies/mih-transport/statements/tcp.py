@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from statistics import correlation
 from typing import Any
 
@@ -209,13 +210,19 @@ def load_slows(data: Data) -> Finding:
     begin, early, late, last = (
         data.by_replication("first-tcp-ack", _load, loss=loss, **at) for loss in (0.0, 0.2, 0.3, PUBLISHED_LOSS)
     )
+    first, second = (paired(lambda a, b: b - a, *ends) for ends in ((begin, early), (late, last)))
     slowing = paired(lambda a, b, c, d: (b - a) - (d - c), begin, early, late, last)
-    return every(
+    growth = (
+        f"growth of the load (kb/s): {with_interval(first)} from 0 to 20 % loss, "
+        f"{with_interval(second)} from 30 to 50 %"
+    )
+    whole = every(
         [
-            positive(paired(lambda a, b: b - a, begin, early), "growth of the load from 0 to 20 % loss (kb/s)"),
+            positive(first, "growth of the load from 0 to 20 % loss (kb/s)"),
             positive(slowing, "this less the growth from 30 to 50 % (kb/s)"),
         ]
     )
+    return replace(whole, brief=growth)
 
 
 def request_load_falls(data: Data) -> Finding:

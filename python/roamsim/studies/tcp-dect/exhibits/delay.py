@@ -59,5 +59,5 @@ def delay_histogram(data: Data) -> dict[str, Any]:
                 if 100 * (before - after) >= LEAST_PERCENT:
                     ends = {"mean": 100 * (before - after), "low": None, "high": None}
                     shown.append({**panel, "series": name, "x": second + 0.5, **ends})
-    look = Look("delay, s", "share in a second, %", y_scale={"type": "log"})
+    look = Look("delay, s", "segments per second of delay, %", y_scale={"type": "log"})
     return curves(shown, look)

@@ -44,5 +44,5 @@ def figure_5(data: Data) -> dict[str, Any]:
                     {**panel, "series": name, "x": x, "mean": value, "low": None, "high": None}
                     for x in (0.0, SATURATED)
                 ]
-    look = Look("offered load, segments/s", "throughput, segments/s")
+    look = Look("offered load λ, segments/s", "throughput, segments/s")
     return curves(rows, look, {**dict(CURVES.values()), **LEVELS}, levels=LEVELS)
