@@ -21,6 +21,8 @@ CHANGES: dict[str, dict[str, object]] = {
     "RTO by RFC 6298": {"rto_rules": "rfc6298", "min_rto": "1s"},
     "without RACK": {"rack": False},
     "without TLP": {"tail_loss_probe": False},
+    "TLP by RFC 8985": {"loss_probe_rules": "rfc8985"},
+    "without compressed ACKs": {"compressed_acks": False},
     "without F-RTO": {"frto": False},
     "without undo": {"undo": False},
     "without both": {"frto": False, "undo": False},

@@ -213,6 +213,7 @@ __all__ = [
     "TcpCubicRules",
     "TcpDelayedAckRules",
     "TcpHystartRules",
+    "TcpLossProbeRules",
     "TcpNagleRules",
     "TcpRtoRules",
     "TcpStack",
@@ -2783,6 +2784,9 @@ class TcpTransport(Table):
             `delayed_ack_timeout`, as in Linux 6.12. Default: no. Without it: false.
         quick_acks: Segments acknowledged at once at the start, and after a pause longer than the retransmission
             timeout. An end that answers with data has none. Default: 0. Linux has 16. Without it: 0.
+        compressed_acks: Whether duplicate acknowledgements from the fourth on wait for 5 % of the round trip, a
+            millisecond at most, so that one answers several segments, as in Linux 6.12. It needs SACK. Default: no
+            (RFC 5681 section 4.2). Without it: false.
         delayed_ack_count: Full-sized segments for each delayed acknowledgement, 1 or more. Default: RFC 5681
             section 4.2. With more than the window holds, an acknowledgement waits for data or its timeout. Without
             it: 2.
@@ -2838,6 +2842,8 @@ class TcpTransport(Table):
             as in the publications; `bbr` always has it. Without it: false.
         tail_loss_probe: Tail loss probes, with `rack`: another segment goes two round trips after the last one. A
             lost tail then needs no timeout (TLP, RFC 8985 section 7). Default: off. Without it: false.
+        loss_probe_rules: When a probe goes at the latest, with `tail_loss_probe`. Default: RFC 8985. Without it:
+            "rfc8985".
         prr: Proportional rate reduction: during a repair the window follows the delivered octets, down to ssthresh
             (RFC 9937). It needs `sack` or `cubic` with SACK. Default: off. Without it: false.
         frto: F-RTO, with `rack`: after a timeout new data goes first, and a needless timeout is undone (RFC 5682).
@@ -2893,6 +2899,7 @@ class TcpTransport(Table):
     delayed_ack_timeout: Duration | None = None
     delayed_ack_adapts: bool | None = None
     quick_acks: int | None = None
+    compressed_acks: bool | None = None
     delayed_ack_count: int | None = None
     delayed_ack_rules: TcpDelayedAckRules | None = None
     piggyback_acks: bool | None = None
@@ -2917,6 +2924,7 @@ class TcpTransport(Table):
     byte_counting_limit: int | None = None
     rack: bool | None = None
     tail_loss_probe: bool | None = None
+    loss_probe_rules: TcpLossProbeRules | None = None
     prr: bool | None = None
     frto: bool | None = None
     undo: bool | None = None
@@ -4115,14 +4123,14 @@ Transport = UdpTransport | TcpTransport | SctpTransport | QuicTransport
 #: "linux": TCP of Linux 6.12 (LTS) with its default settings: `variant = "cubic"`; `cubic_rules = "linux"`;
 #: `initial_window = 10`; `receive_window = "3MiB"`; `initial_receive_window = "64KiB"`; `send_buffer = "4MiB"`;
 #: `initial_send_buffer = "16KiB"`; `window_scaling = true`; `timestamps = true`; `sack = true`; `rack = true`;
-#: `tail_loss_probe = true`; `prr = true`; `frto = true`; `undo = true`; `hystart = true`; `hystart_rules = "linux"`;
-#: `pacing = false`; `ecn = false`; `dup_ack_threshold = 3`; `limited_transmit = true`; `byte_counting_limit =
-#: 1000000`; `window_validation = "linux"`; `restart_after_idle = true`; `delayed_ack = true`; `delayed_ack_rules =
-#: "linux"`; `delayed_ack_timeout = "200ms"`; `delayed_ack_adapts = true`; `quick_acks = 16`; `nagle = true`;
-#: `nagle_rules = "minshall"`; `clock_granularity = "1ms"`; `min_rto = "200ms"`; `rto_rules = "linux"`; `max_rto =
-#: "120s"`; `initial_rto = "1s"`; `max_retransmissions = 15`; `keep_alive = false`; `keep_alive_time = "2h"`;
-#: `keep_alive_interval = "75s"`; `keep_alive_probes = 9`; `msl = "30s"`; `challenge_ack_limit = 1`;
-#: `challenge_ack_interval = "500ms"`.
+#: `tail_loss_probe = true`; `loss_probe_rules = "linux"`; `prr = true`; `frto = true`; `undo = true`; `hystart =
+#: true`; `hystart_rules = "linux"`; `pacing = false`; `ecn = false`; `dup_ack_threshold = 3`; `limited_transmit =
+#: true`; `byte_counting_limit = 1000000`; `window_validation = "linux"`; `restart_after_idle = true`; `delayed_ack =
+#: true`; `delayed_ack_rules = "linux"`; `delayed_ack_timeout = "200ms"`; `delayed_ack_adapts = true`; `quick_acks =
+#: 16`; `compressed_acks = true`; `nagle = true`; `nagle_rules = "minshall"`; `clock_granularity = "1ms"`; `min_rto =
+#: "200ms"`; `rto_rules = "linux"`; `max_rto = "120s"`; `initial_rto = "1s"`; `max_retransmissions = 15`; `keep_alive
+#: = false`; `keep_alive_time = "2h"`; `keep_alive_interval = "75s"`; `keep_alive_probes = 9`; `msl = "30s"`;
+#: `challenge_ack_limit = 1`; `challenge_ack_interval = "500ms"`.
 #: "rfc": TCP of today's standards track, with every mechanism that is modelled: `variant = "cubic"`; `cubic_rules =
 #: "rfc9438"`; `initial_window = 10`; `receive_window = "6MiB"`; `window_scaling = true`; `timestamps = true`; `sack =
 #: true`; `rack = true`; `tail_loss_probe = true`; `prr = true`; `frto = true`; `undo = true`; `hystart_rules =
@@ -4171,6 +4179,12 @@ TcpNagleRules = Literal["rfc", "minshall"]
 #: halved for each retransmission timeout of an idle time. After each timeout in which it was not in use, it shrinks
 #: halfway to the octets in flight (RFC 2861).
 TcpWindowValidation = Literal["half", "linux"]
+
+#: When a tail loss probe goes at the latest.
+#: "rfc8985": When the retransmission timer would expire (RFC 8985 section 7.2).
+#: "linux": Linux 6.12: behind new data also a timeout after the first unacknowledged segment was sent. With a full
+#: queue that is some 200 ms after the last segment.
+TcpLossProbeRules = Literal["rfc8985", "linux"]
 
 #: How the first slow start ends before a loss.
 #: "rfc9406": HyStart++: the round trip of one round against that of the round before (RFC 9406).

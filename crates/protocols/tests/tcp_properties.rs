@@ -72,6 +72,7 @@ prop_compose! {
             accurate_ecn: linux[8],
             quick_acks: if linux[1] { 16 } else { 0 },
             delayed_ack_adapts: linux[2],
+            compressed_acks: linux[2],
             initial_receive_window_bytes: linux[3].then_some(first_window * mss_bytes / 3),
             hystart_rules: if linux[4] { HystartRules::Linux } else { HystartRules::PlusPlus },
             window_validation: if linux[5] { WindowValidation::Linux } else { WindowValidation::Half },

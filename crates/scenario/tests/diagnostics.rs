@@ -191,6 +191,8 @@ reports! {
     tcp_first_send_buffer_alone: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", initial_send_buffer = \"1kB\", min_rto";
     tcp_control_that_is_a_variant: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", congestion_control = \"vegas\", min_rto";
     tcp_cubic_rules_without_cubic: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"sack\", cubic_rules = \"linux\", min_rto";
+    tcp_probe_rules_without_probes: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", loss_probe_rules = \"linux\", min_rto";
+    tcp_compressed_acks_without_sack: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"reno\", compressed_acks = true, min_rto";
     tcp_rules_without_hystart: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", hystart_rules = \"linux\", min_rto";
     tcp_nagle_rules_without_nagle: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", nagle = false, nagle_rules = \"minshall\", min_rto";
     tcp_delayed_ack_rules_without_delay: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", delayed_ack = false, delayed_ack_rules = \"linux\", min_rto";

@@ -350,6 +350,8 @@ fn each_mechanism_of_a_stack_is_switched_by_its_own_key() {
                 "restart_after_idle = false",
                 "cubic_rules = \"rfc9438\"",
                 "quick_acks = 0",
+                "compressed_acks = false",
+                "loss_probe_rules = \"rfc8985\"",
                 "delayed_ack_adapts = false",
                 "delayed_ack_rules = \"rfc\"",
                 "delayed_ack_count = 3",
@@ -387,7 +389,9 @@ fn each_mechanism_of_a_stack_is_switched_by_its_own_key() {
 }
 
 /// Of these keys, what is as in the preset `rfc`.
-const RFC_ANYWAY: [&str; 9] = [
+const RFC_ANYWAY: [&str; 11] = [
+    "compressed_acks = false",
+    "loss_probe_rules = \"rfc8985\"",
     "byte_counting_limit = 1",
     "cubic_rules = \"rfc9438\"",
     "quick_acks = 0",

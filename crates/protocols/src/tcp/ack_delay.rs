@@ -67,6 +67,11 @@ impl AckDelay {
         } else if pause < self.delay {
             self.delay = (half(self.delay) + pause).min(rto);
         }
+        self.take_quick()
+    }
+
+    /// Whether a segment is acknowledged at once, as one of those that are.
+    pub(super) fn take_quick(&mut self) -> bool {
         if self.quick == 0 || self.answers {
             return false;
         }

@@ -34,6 +34,13 @@ impl BlockReport {
         }
     }
 
+    /// The place among the blocks of the one that these octets overlap or adjoin, or that of a new one.
+    pub(super) fn place_of(&self, octets: Range) -> usize {
+        let blocks = self.recent.iter().flatten();
+        let touches = |block: &Range| block.start <= octets.end && octets.start <= block.end;
+        blocks.clone().position(touches).unwrap_or(blocks.count())
+    }
+
     /// Everything below `next` has arrived in order: the blocks there are none any more.
     pub(super) fn advance(&mut self, next: u64) {
         for block in &mut self.recent {

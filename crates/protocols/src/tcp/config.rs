@@ -43,6 +43,17 @@ pub enum RtoRules {
     Linux,
 }
 
+/// When a loss probe goes at the latest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossProbeRules {
+    /// When the retransmission timer would expire (RFC 8985 7.2), which acknowledgements of new data restart
+    /// (RFC 6298 5.3).
+    Rfc8985,
+    /// As in Linux: once data goes behind such an acknowledgement, an RTO behind the sending of the first
+    /// segment. With several segments in flight the two round trips have 2 ms more.
+    Linux,
+}
+
 /// How the first slow start ends before a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HystartRules {
@@ -149,6 +160,9 @@ pub struct Config {
     /// How many segments are acknowledged at once when data begins to arrive, and again after a pause. Linux
     /// has 16. Default 0.
     pub quick_acks: u32,
+    /// Duplicate ACKs from the fourth on wait for a millisecond at most and answer several segments, as in
+    /// Linux. Needs SACK. Default off (RFC 5681 4.2).
+    pub compressed_acks: bool,
     /// Data carries an acknowledgement that is due, so that none goes alone where there is something to send.
     /// Default on (RFC 9293 3.8.6.3: fewer segments when acknowledgement and data go together). Off: each
     /// goes alone and ahead of data, which tells the same number (the immediate pure ACK of studies of TCP
@@ -197,6 +211,8 @@ pub struct Config {
     pub rack: bool,
     /// Loss probes (RFC 8985 section 7). Needs `rack`. Default off.
     pub tail_loss_probe: bool,
+    /// The rules of `tail_loss_probe`. Default RFC 8985.
+    pub loss_probe_rules: LossProbeRules,
     /// Proportional rate reduction (RFC 9937) in recoveries that learn from SACK blocks. Default off.
     pub prr: bool,
     /// F-RTO (RFC 5682): needless timeouts are found and taken back. Needs `rack`. Default off.
@@ -264,6 +280,7 @@ impl Default for Config {
             delayed_ack_rules: DelayedAckRules::Rfc,
             delayed_ack_adapts: false,
             quick_acks: 0,
+            compressed_acks: false,
             piggyback_acks: true,
             one_way_connections: false,
             nagle: true,
@@ -281,6 +298,7 @@ impl Default for Config {
             own: Own::default(),
             rack: false,
             tail_loss_probe: false,
+            loss_probe_rules: LossProbeRules::Rfc8985,
             prr: false,
             frto: false,
             undo: false,
@@ -330,7 +348,8 @@ impl Config {
     pub(super) fn has_extras(&self) -> bool {
         let recovery = self.recovery();
         let reduces = self.prr && recovery == recovery::Kind::Sack;
-        let receives = self.delayed_ack_adapts || self.quick_acks > 0 || self.acks_beyond_one_segment();
+        let acknowledges = self.delayed_ack_adapts || self.quick_acks > 0 || self.compressed_acks;
+        let receives = acknowledges || self.acks_beyond_one_segment();
         recovery == recovery::Kind::Rack
             || reduces
             || self.hystart

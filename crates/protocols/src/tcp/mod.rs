@@ -17,6 +17,7 @@
 //! The model page is `docs/models/tcp.md`.
 
 mod accurate_ecn;
+mod ack_compression;
 mod ack_delay;
 mod block_report;
 pub mod config;
@@ -43,7 +44,7 @@ pub mod wire;
 pub use accurate_ecn::Codepoint;
 pub use config::{
     Config, DEFAULT_MSS_IPV4_BYTES, DEFAULT_MSS_IPV6_BYTES, DelayedAckRules, HystartRules, InitialWindow,
-    KeepAlive, NagleRules, RtoRules, WindowValidation,
+    KeepAlive, LossProbeRules, NagleRules, RtoRules, WindowValidation,
 };
 pub use connection::{Connection, Event, GivenUp, State};
 pub use repeat::{Proof, Reason};

@@ -57,6 +57,11 @@ impl WindowTuning {
         })
     }
 
+    /// The round trip as the receiver measures it.
+    pub(super) fn round_trip(&self) -> Option<Span> {
+        self.rtt
+    }
+
     /// Whether a timestamp is echoed for the first time: others say nothing of the round trip.
     pub(super) fn is_new_echo(&mut self, echo: u32) -> bool {
         echo != std::mem::replace(&mut self.last_echo, echo)

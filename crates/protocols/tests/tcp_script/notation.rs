@@ -3,8 +3,8 @@
 use roamsim_protocols::tcp::congestion::keys::Own;
 use roamsim_protocols::tcp::congestion::{ALPHA, BETA, FAST_CONVERGENCE, GAMMA};
 use roamsim_protocols::tcp::{
-    AccurateOption, Codepoint, Config, DelayedAckRules, Event, Flags, InitialWindow, KeepAlive, NagleRules,
-    Options, RtoRules, Segment, Timestamps, WindowValidation,
+    AccurateOption, Codepoint, Config, DelayedAckRules, Event, Flags, InitialWindow, KeepAlive,
+    LossProbeRules, NagleRules, Options, RtoRules, Segment, Timestamps, WindowValidation,
 };
 
 use crate::script::{on_off, span, value};
@@ -79,6 +79,7 @@ pub fn set(settings: &mut Settings, key: &str, text: &str) -> Result<(), String>
             config.window_validation = if linux { WindowValidation::Linux } else { WindowValidation::Half }
         }
         "quick_acks" => config.quick_acks = value(text)?,
+        "compressed_acks" => config.compressed_acks = on_off(text)?,
         "delayed_ack_adapts" => config.delayed_ack_adapts = on_off(text)?,
         "max_rto" => config.max_rto = span(text)?,
         "initial_rto" => config.initial_rto = span(text)?,
@@ -115,6 +116,10 @@ pub fn set(settings: &mut Settings, key: &str, text: &str) -> Result<(), String>
         "successive_fast_retransmits" => config.successive_fast_retransmits = on_off(text)?,
         "rack" => config.rack = on_off(text)?,
         "tail_loss_probe" => config.tail_loss_probe = on_off(text)?,
+        "loss_probe_rules" => {
+            config.loss_probe_rules =
+                if text == "linux" { LossProbeRules::Linux } else { LossProbeRules::Rfc8985 }
+        }
         "prr" => config.prr = on_off(text)?,
         "frto" => config.frto = on_off(text)?,
         "hystart" => config.hystart = on_off(text)?,

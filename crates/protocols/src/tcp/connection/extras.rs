@@ -5,6 +5,7 @@
 use roamsim_engine::Time;
 
 use crate::tcp::accurate_ecn::{AccurateEcn, Codepoint};
+use crate::tcp::ack_compression::AckCompression;
 use crate::tcp::ack_delay::AckDelay;
 use crate::tcp::config::{Config, HystartRules, RtoRules, WindowValidation};
 use crate::tcp::congestion::{AckTrain, HyStart};
@@ -31,6 +32,8 @@ pub(super) struct Extras {
     pub(super) undone_by: Option<(Proof, u64)>,
     /// When data is acknowledged, by Linux's rules.
     pub(super) ack_delay: Option<AckDelay>,
+    /// When out-of-order data is acknowledged, by Linux's rules.
+    pub(super) ack_compression: Option<AckCompression>,
     /// More than one received segment is acknowledged at once.
     pub(super) acks_beyond_one_segment: bool,
     /// The peer's full segments, where data that arrives is looked at.
@@ -165,6 +168,7 @@ impl Extras {
                 undone_reductions: 0,
                 undone_by: None,
                 ack_delay: AckDelay::new(config),
+                ack_compression: config.compressed_acks.then(AckCompression::default),
                 acks_beyond_one_segment: config.acks_beyond_one_segment(),
                 received_mss: ReceivedMss::default(),
                 window_tuning: WindowTuning::new(config),
@@ -187,7 +191,10 @@ impl Extras {
 
     /// Whether data that arrives counts beyond the stream.
     pub(super) fn looks_at_arrivals(&self) -> bool {
-        self.ack_delay.is_some() || self.window_tuning.is_some() || self.acks_beyond_one_segment
+        self.ack_delay.is_some()
+            || self.ack_compression.is_some()
+            || self.window_tuning.is_some()
+            || self.acks_beyond_one_segment
     }
 
     /// Whether segments that go count beyond transmissions and pacing.

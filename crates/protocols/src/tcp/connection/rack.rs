@@ -3,7 +3,8 @@
 //!
 //! - A loss probe goes two round trips behind the last new data or acknowledgement (section 7): new data if
 //!   there is any, otherwise the last segment again. With one segment in flight the peer's delay of
-//!   acknowledgements is added. Chosen: 200 ms for it, as Linux has.
+//!   acknowledgements is added. Chosen: 200 ms for it, as Linux has. The rules of Linux bound it by the first
+//!   segment (`tcp_schedule_loss_probe` of Linux 6.12).
 //! - F-RTO (RFC 5682 section 3.1): behind the first retransmission of a timeout new data goes, and a segment
 //!   sent once that arrives then tells that the timeout was needless.
 //! - A repair is needless also when each of its retransmissions is reported as a duplicate (D-SACK, RFC
@@ -18,7 +19,7 @@ use super::sender::Sender;
 use super::timers::Timer;
 use super::{Connection, Extended};
 use crate::ranges::Range;
-use crate::tcp::config::RtoRules;
+use crate::tcp::config::{LossProbeRules, RtoRules};
 use crate::tcp::congestion::{Cause, Delivery};
 use crate::tcp::recovery::{Frto, LossRecovery, Probe, Rack, Recovery, Repair, Undo};
 use crate::tcp::repeat::{Proof, Reason};
@@ -27,6 +28,9 @@ use crate::tcp::sequence::from_wire;
 
 /// What a peer may delay an acknowledgement by: TLP.max_ack_delay.
 const MAX_ACK_DELAY: Span = Span::from_ms(200);
+
+/// TCP_TIMEOUT_MIN_US.
+const LINUX_MARGIN: Span = Span::from_ms(2);
 
 /// The probe's timeout before the first measurement (RFC 8985 7.2).
 const PROBE_WITHOUT_RTT: Span = Span::from_secs(1);
@@ -106,7 +110,7 @@ impl Connection {
         if let Some(at) = sender.pace(now, end - start) {
             self.timers.start(Timer::Pacing, at);
         }
-        self.schedule_probe(now);
+        self.schedule_probe(now, true);
     }
 
     /// The blocks of a segment that acknowledges up to `ack`; true when they tell of anything new. The first
@@ -202,7 +206,7 @@ impl Connection {
             sender.count_round(at.snd_una);
         }
         if acked > 0 || !probes_tail {
-            self.schedule_probe(now);
+            self.schedule_probe(now, false);
         }
     }
 
@@ -363,9 +367,9 @@ impl Connection {
     }
 
     /// A loss probe is due two round trips from now, unless something else is known to happen before (RFC
-    /// 8985 7.2).
+    /// 8985 7.2). Data `sends` it, or else an acknowledgement does.
     #[inline]
-    pub(super) fn schedule_probe(&mut self, now: Time) {
+    pub(super) fn schedule_probe(&mut self, now: Time, sends: bool) {
         if !self.config.tail_loss_probe {
             return;
         }
@@ -374,10 +378,21 @@ impl Connection {
         let runs = rack.probes_tail() && self.timers.runs(Timer::Retransmission);
         let at = if runs {
             let mut wait = sender.rtt.srtt().map_or(PROBE_WITHOUT_RTT, |srtt| srtt.saturating_mul(2));
+            let is_linux = self.config.loss_probe_rules == LossProbeRules::Linux;
             if sender.flight() <= sender.smss {
                 wait += MAX_ACK_DELAY;
+            } else if is_linux {
+                wait += LINUX_MARGIN;
             }
-            (now + wait).min(self.timers.at(Timer::Retransmission))
+            let at = (now + wait).min(self.timers.at(Timer::Retransmission));
+            match rack.sent.first() {
+                Some(first) if is_linux && sends => {
+                    let latest = first.at + sender.rtt.rto();
+                    // What is over does not bound.
+                    if latest > now { at.min(latest) } else { at }
+                }
+                _ => at,
+            }
         } else {
             Time::MAX
         };

@@ -354,10 +354,14 @@ impl Connection {
             self.stats.data_segments_received += 1;
         }
         if seq > before {
-            // Beyond a gap: a duplicate ACK at once.
-            receiver.acknowledgement = Acknowledgement::Alone;
+            // Beyond a gap: a duplicate ACK at once, unless such are compressed.
+            let octets = Range { start: seq, end };
+            let may_wait = self.extended.has(Extended::ARRIVALS) && segment.payload_bytes > 0;
+            if !(may_wait && self.compresses_ack(now, octets)) {
+                self.receiver.acknowledgement = Acknowledgement::Alone;
+            }
             if segment.payload_bytes > 0 {
-                self.receive_beyond_gap(Range { start: seq, end });
+                self.receive_beyond_gap(octets);
             }
             return;
         }

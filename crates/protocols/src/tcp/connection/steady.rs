@@ -168,7 +168,7 @@ impl Connection {
         sender.count_round(ack);
         self.restart_timer(now);
         if is_tracked {
-            self.schedule_probe(now);
+            self.schedule_probe(now, false);
         }
         if overdue {
             self.answer_loss(now);

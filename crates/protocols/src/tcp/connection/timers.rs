@@ -136,11 +136,11 @@ impl Timer {
 impl Connection {
     pub(super) fn expire(&mut self, now: Time) {
         if self.timers.take_expired(Timer::DelayedAck, now) {
-            let rto = self.sender.rtt.rto();
-            if let Some(part) = self.sender.extras.as_mut().and_then(|extras| extras.ack_delay.as_mut()) {
-                part.on_expired(rto);
-            }
-            self.receiver.acknowledgement = self.receiver.acknowledgement.max(Acknowledgement::Now);
+            let due = match self.end_ack_delay() {
+                true => Acknowledgement::Alone,
+                false => Acknowledgement::Now,
+            };
+            self.receiver.acknowledgement = self.receiver.acknowledgement.max(due);
         }
         if self.timers.boxed.is_some() {
             self.expire_boxed(now);
@@ -154,6 +154,19 @@ impl Connection {
             Some(Timer::TimeWait) => self.become_closed(Pending::CLOSED),
             _ => {}
         }
+    }
+
+    /// An acknowledgement has waited long enough. True of a duplicate ACK.
+    fn end_ack_delay(&mut self) -> bool {
+        let (rto, rcv_nxt) = (self.sender.rtt.rto(), self.receiver.rcv_nxt);
+        let Some(extras) = &mut self.sender.extras else { return false };
+        if extras.ack_compression.is_some_and(|compression| compression.is_waiting(rcv_nxt)) {
+            return true;
+        }
+        if let Some(part) = &mut extras.ack_delay {
+            part.on_expired(rto);
+        }
+        false
     }
 
     #[cold]

@@ -5,10 +5,15 @@ use roamsim_engine::{Span, Time};
 
 use super::extras::{Ending, FirstSlowStart};
 use super::sender::Sender;
+use super::timers::Timer;
 use super::{Connection, Extended};
+use crate::ranges::Range;
+use crate::tcp::ack_compression::AckCompression;
+use crate::tcp::ack_delay::AckDelay;
 use crate::tcp::congestion::Cause;
 use crate::tcp::pacing::Rate;
 use crate::tcp::segment::Segment;
+use crate::tcp::window_tuning::WindowTuning;
 
 impl Sender {
     /// Whether transmissions count beyond detection: they are kept, paced, or measured.
@@ -205,6 +210,28 @@ impl Connection {
             extras.ack_delay.as_mut().is_some_and(|part| part.on_data(now, window, received_mss, rto));
         let owed = receiver.rcv_nxt.saturating_sub(receiver.last_ack_sent);
         is_quick || extras.acks_beyond_one_segment && owed > received_mss
+    }
+
+    /// Octets have arrived beyond a gap, and the block report does not know of them yet. True when their
+    /// acknowledgement is compressed: it waits.
+    #[inline(never)]
+    pub(super) fn compresses_ack(&mut self, now: Time, octets: Range) -> bool {
+        let sender = &mut self.sender;
+        let srtt = sender.rtt.srtt();
+        let (Some(extras), Some(report)) = (&mut sender.extras, &self.receiver.report) else { return false };
+        let Some(compression) = &mut extras.ack_compression else { return false };
+        if extras.ack_delay.as_mut().is_some_and(AckDelay::take_quick) {
+            return false;
+        }
+        // The timer does not run for data in order: that is acknowledged by now, with the first duplicate ACK.
+        let waits = self.timers.runs(Timer::DelayedAck);
+        let compresses = compression.on_out_of_order(self.receiver.rcv_nxt, report.place_of(octets), waits);
+        if compresses && !waits {
+            let received = extras.window_tuning.as_ref().and_then(WindowTuning::round_trip);
+            let round_trip = srtt.into_iter().chain(received).min();
+            self.timers.start(Timer::DelayedAck, now + AckCompression::delay(round_trip));
+        }
+        compresses
     }
 
     /// So many octets up to `end` have gone, again if `repeated`, for what looks at such.

@@ -1,7 +1,8 @@
 //! The configuration of TCP connections.
 
 use super::model::{
-    Tcp, TcpDelayedAckRules, TcpHystartRules, TcpNagleRules, TcpRtoRules, TcpWindowValidation,
+    Tcp, TcpDelayedAckRules, TcpHystartRules, TcpLossProbeRules, TcpNagleRules, TcpRtoRules,
+    TcpWindowValidation,
 };
 use roamsim_network::packet::IpVersion;
 use roamsim_protocols::tcp;
@@ -37,6 +38,7 @@ pub(crate) fn config(
         delayed_ack_timeout,
         delayed_ack_adapts,
         quick_acks,
+        compressed_acks,
         delayed_ack_count,
         delayed_ack_rules,
         piggyback_acks,
@@ -62,6 +64,7 @@ pub(crate) fn config(
         ref own,
         rack,
         tail_loss_probe,
+        loss_probe_rules,
         prr,
         frto,
         undo,
@@ -104,6 +107,7 @@ pub(crate) fn config(
         delayed_ack: delayed_ack.then_some(delayed_ack_timeout),
         delayed_ack_adapts,
         quick_acks,
+        compressed_acks,
         delayed_ack_count,
         delayed_ack_rules: match delayed_ack_rules {
             TcpDelayedAckRules::Rfc => tcp::DelayedAckRules::Rfc,
@@ -134,6 +138,10 @@ pub(crate) fn config(
         own: own.clone(),
         rack,
         tail_loss_probe,
+        loss_probe_rules: match loss_probe_rules {
+            TcpLossProbeRules::Rfc8985 => tcp::LossProbeRules::Rfc8985,
+            TcpLossProbeRules::Linux => tcp::LossProbeRules::Linux,
+        },
         prr,
         frto,
         undo,

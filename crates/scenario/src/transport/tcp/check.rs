@@ -383,6 +383,15 @@ fn check_parts(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
             report.add(&join(at, [key]), message, "write rack = true beside it, or leave it out");
         }
     }
+    if tcp.compressed_acks && !tcp.sack.unwrap_or(tcp.variant.permits_sack()) {
+        let message = "without SACK a duplicate acknowledgement says nothing of several segments";
+        report.add(&join(at, ["compressed_acks"]), message, "write sack = true beside it, or leave it out");
+    }
+    if !tcp.tail_loss_probe && tcp.loss_probe_rules != Tcp::default().loss_probe_rules {
+        let message = "without `tail_loss_probe` its rules have no effect";
+        let help = "write tail_loss_probe = true beside it, or leave it out";
+        report.add(&join(at, ["loss_probe_rules"]), message, help);
+    }
     if !tcp.hystart && tcp.hystart_rules != Tcp::default().hystart_rules {
         let message = "without `hystart` its rules have no effect";
         report.add(&join(at, ["hystart_rules"]), message, "write hystart = true beside it, or leave it out");

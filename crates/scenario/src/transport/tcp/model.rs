@@ -96,6 +96,10 @@ pub struct Tcp {
     /// Segments acknowledged at once at the start, and after a pause longer than the retransmission timeout.
     /// An end that answers with data has none. Default: 0. Linux has 16.
     pub quick_acks: u32,
+    /// Whether duplicate acknowledgements from the fourth on wait for 5 % of the round trip, a millisecond at
+    /// most, so that one answers several segments, as in Linux 6.12. It needs SACK. Default: no (RFC 5681
+    /// section 4.2).
+    pub compressed_acks: bool,
     /// Full-sized segments for each delayed acknowledgement, 1 or more. Default: RFC 5681 section 4.2. With
     /// more than the window holds, an acknowledgement waits for data or its timeout.
     pub delayed_ack_count: u32,
@@ -176,6 +180,8 @@ pub struct Tcp {
     /// Tail loss probes, with `rack`: another segment goes two round trips after the last one. A lost tail
     /// then needs no timeout (TLP, RFC 8985 section 7). Default: off.
     pub tail_loss_probe: bool,
+    /// When a probe goes at the latest, with `tail_loss_probe`. Default: RFC 8985.
+    pub loss_probe_rules: TcpLossProbeRules,
     /// Proportional rate reduction: during a repair the window follows the delivered octets, down to ssthresh
     /// (RFC 9937). It needs `sack` or `cubic` with SACK. Default: off.
     pub prr: bool,
@@ -253,6 +259,7 @@ impl Default for Tcp {
             delayed_ack_timeout: machine.delayed_ack.unwrap_or_default(),
             delayed_ack_adapts: machine.delayed_ack_adapts,
             quick_acks: machine.quick_acks,
+            compressed_acks: machine.compressed_acks,
             delayed_ack_count: machine.delayed_ack_count,
             delayed_ack_rules: TcpDelayedAckRules::Rfc,
             piggyback_acks: machine.piggyback_acks,
@@ -278,6 +285,7 @@ impl Default for Tcp {
             own: machine.own,
             rack: machine.rack,
             tail_loss_probe: machine.tail_loss_probe,
+            loss_probe_rules: TcpLossProbeRules::Rfc8985,
             prr: machine.prr,
             frto: machine.frto,
             undo: machine.undo,
@@ -327,6 +335,17 @@ pub enum TcpRtoRules {
     Rfc6298,
     /// Linux 6.12: SRTT + max(minimum, the largest variation of a round trip), each sample in full. With
     /// `rack` selective acknowledgements measure too.
+    Linux,
+}
+
+/// When a tail loss probe goes at the latest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TcpLossProbeRules {
+    /// When the retransmission timer would expire (RFC 8985 section 7.2).
+    Rfc8985,
+    /// Linux 6.12: behind new data also a timeout after the first unacknowledged segment was sent. With a full
+    /// queue that is some 200 ms after the last segment.
     Linux,
 }
 

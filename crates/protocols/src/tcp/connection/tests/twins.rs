@@ -8,7 +8,8 @@ use roamsim_engine::{Span, Stream, Time};
 
 use crate::machine::{Context, Machine};
 use crate::tcp::config::{
-    Config, DelayedAckRules, HystartRules, InitialWindow, KeepAlive, NagleRules, RtoRules, WindowValidation,
+    Config, DelayedAckRules, HystartRules, InitialWindow, KeepAlive, LossProbeRules, NagleRules, RtoRules,
+    WindowValidation,
 };
 use crate::tcp::congestion::keys::Own;
 use crate::tcp::congestion::{CUBIC_RULES, LINUX_RULES};
@@ -127,6 +128,7 @@ fn any_config(random: &mut Stream) -> Config {
         rto_rules: if rules() { RtoRules::Linux } else { RtoRules::Rfc6298 },
         quick_acks: if rules() { 16 } else { 0 },
         delayed_ack_adapts: rules(),
+        compressed_acks: rules(),
         delayed_ack_rules: if rules() { DelayedAckRules::Linux } else { DelayedAckRules::Rfc },
         initial_receive_window_bytes: rules().then_some(3 * mss_bytes),
         hystart_rules: if rules() { HystartRules::Linux } else { HystartRules::PlusPlus },
@@ -139,6 +141,7 @@ fn any_config(random: &mut Stream) -> Config {
             probes: 2,
         }),
         accurate_ecn: rules(),
+        loss_probe_rules: if rules() { LossProbeRules::Linux } else { LossProbeRules::Rfc8985 },
         send_buffer_bytes: rules().then_some(u64::from(7 * mss_bytes)),
         initial_send_buffer_bytes: rules().then_some(u64::from(3 * mss_bytes)),
         user_timeout: rules().then_some(Span::from_secs(3)),

@@ -105,6 +105,8 @@ fn is_ruled_out(stack: &str, key: &str, own: Table<'_>) -> bool {
         "sack" => without_sack,
         "rack" => without_sack && !has_bbr,
         "tail_loss_probe" | "frto" | "undo" => (without_sack || is_off("rack")) && !has_bbr,
+        "loss_probe_rules" => is_off("tail_loss_probe") || (without_sack || is_off("rack")) && !has_bbr,
+        "compressed_acks" => without_sack,
         "prr" => without_sack || has_bbr,
         "hystart" => without_hystart,
         "hystart_rules" => without_hystart || is_off("hystart"),
