@@ -223,7 +223,7 @@ impl Connection {
         if extras.ack_delay.as_mut().is_some_and(AckDelay::take_quick) {
             return false;
         }
-        // The timer does not run for data in order: that is acknowledged by now, with the first duplicate ACK.
+        // The timer does not run for data in order: the first duplicate ACK has acknowledged that.
         let waits = self.timers.runs(Timer::DelayedAck);
         let compresses = compression.on_out_of_order(self.receiver.rcv_nxt, report.place_of(octets), waits);
         if compresses && !waits {

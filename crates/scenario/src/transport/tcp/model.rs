@@ -344,8 +344,8 @@ pub enum TcpRtoRules {
 pub enum TcpLossProbeRules {
     /// When the retransmission timer would expire (RFC 8985 section 7.2).
     Rfc8985,
-    /// Linux 6.12: behind new data also a timeout after the first unacknowledged segment was sent. With a full
-    /// queue that is some 200 ms after the last segment.
+    /// Linux 6.12: behind new data also a timeout after the first unacknowledged segment was sent. With a
+    /// full queue that is some 200 ms after the last segment.
     Linux,
 }
 
