@@ -124,8 +124,8 @@ pub(super) struct Sent {
     order: VecDeque<(Time, Range)>,
     /// What the peer has told of above SND.UNA.
     sacked: Ranges,
-    /// The last block at each place of an acknowledgement. All are in `sacked`.
-    told: [Range; SackBlocks::MOST],
+    /// The blocks of the last acknowledgement that had any, as on the wire. Those with octets are in `sacked`.
+    told: [(u32, u32); SackBlocks::MOST],
     /// Octets of all records, and of those with each mark.
     outstanding_bytes: u64,
     sacked_bytes: u64,
@@ -302,7 +302,10 @@ impl Sent {
             heard.newest = Some(*record);
         }
         if !record.repeated {
-            heard.newest_original = heard.newest_original.max(Some((record.at, record.end)));
+            let original = (record.at, record.end);
+            if heard.newest_original.is_none_or(|newest| newest < original) {
+                heard.newest_original = Some(original);
+            }
             heard.first_original_end = Some(heard.first_original_end.unwrap_or(u64::MAX).min(record.end));
             heard.reordered |= record.end < self.forward_ack;
         }
@@ -337,14 +340,26 @@ impl Sent {
         any
     }
 
-    /// [`Sent::on_block`] for the block at this `place` of an acknowledgement. Mostly it repeats a block of
-    /// the last acknowledgement, at this place or at the one before, which held `before`; that takes no
-    /// search.
-    pub(super) fn on_block_at(&mut self, place: usize, block: Range, before: &mut Range, now: Time) -> bool {
-        let told = std::mem::replace(&mut self.told[place], block);
-        let is_known = block == told || block == *before;
-        *before = told;
-        !is_known && self.on_block(block.start, block.end, now)
+    /// [`Sent::on_block`] for each block of an acknowledgement, whose octets are `octets_of` it. Mostly a
+    /// block repeats one of the last acknowledgement, at its place or at the one before: then nothing is left
+    /// to do.
+    pub(super) fn on_blocks(
+        &mut self,
+        blocks: &[(u32, u32)],
+        octets_of: impl Fn((u32, u32)) -> Option<Range>,
+        now: Time,
+    ) -> bool {
+        let told = std::mem::take(&mut self.told);
+        let mut any = false;
+        for (place, &block) in blocks.iter().enumerate() {
+            if block == told[place] || place > 0 && block == told[place - 1] {
+                self.told[place] = block;
+            } else if let Some(octets) = octets_of(block) {
+                self.told[place] = block;
+                any |= self.on_block(octets.start, octets.end, now);
+            }
+        }
+        any
     }
 
     fn mark_arrived(&mut self, octets: Range, now: Time) -> bool {
@@ -388,8 +403,8 @@ impl Sent {
             }
             self.records.pop_front();
         }
-        if !self.sacked.is_empty() && self.sacked.advance(snd_una) > snd_una {
-            // `sacked` has dropped octets above SND.UNA.
+        if !self.sacked.is_empty() && (self.sacked.advance(snd_una) > snd_una || self.sacked.is_empty()) {
+            // `sacked` has dropped octets above SND.UNA, or numbers on the wire may come to mean others.
             self.told = Default::default();
         }
         while self.order.front().is_some_and(|(_, octets)| octets.end <= snd_una) {
@@ -436,6 +451,9 @@ impl Sent {
         while let Some(record) = self.records.get(place).filter(|record| record.start < octets.end) {
             if record.at == at && record.mark == Mark::InFlight {
                 return true;
+            }
+            if record.end >= octets.end {
+                break;
             }
             place += 1;
         }
@@ -635,14 +653,14 @@ mod tests {
                     2 if una + place < end => {
                         let from = una + place;
                         let new = octets.range(from..from + length).any(|(_, octet)| octet.mark != Mark::Sacked);
-                        let block = Range { start: from, end: (from + length).min(end) };
-                        let (slot, mut before) = ((length % 3) as usize, Range::default());
-                        prop_assert_eq!(sent.on_block_at(slot, block, &mut before, ms(now)), new);
+                        let octets_of = |(start, end): (u32, u32)| {
+                            Some(Range { start: start.into(), end: end.into() })
+                        };
+                        let (block, other) = ((from as u32, end.min(from + length) as u32), (from as u32, from as u32 + 1));
+                        prop_assert_eq!(sent.on_blocks(&[block], octets_of, ms(now)), new);
                         // Repeated at its place, and one place further.
-                        let other = Range { end: from + 1, ..block };
-                        prop_assert!(!sent.on_block_at(slot, block, &mut before, ms(now)));
-                        prop_assert!(!sent.on_block_at(slot, other, &mut before, ms(now)));
-                        prop_assert!(!sent.on_block_at(slot + 1, block, &mut before, ms(now)));
+                        prop_assert!(!sent.on_blocks(&[block], octets_of, ms(now)));
+                        prop_assert!(!sent.on_blocks(&[other, block], octets_of, ms(now)));
                         for (_, octet) in octets.range_mut(from..from + length) {
                             delivered += u64::from(octet.mark != Mark::Sacked);
                             octet.mark = Mark::Sacked;

@@ -23,7 +23,7 @@ use crate::tcp::config::{LossProbeRules, RtoRules};
 use crate::tcp::congestion::{Cause, Delivery};
 use crate::tcp::recovery::{Frto, LossRecovery, Probe, Rack, Recovery, Repair, Undo};
 use crate::tcp::repeat::{Proof, Reason};
-use crate::tcp::segment::{SackBlocks, Segment};
+use crate::tcp::segment::Segment;
 use crate::tcp::sequence::from_wire;
 
 /// What a peer may delay an acknowledgement by: TLP.max_ack_delay.
@@ -119,25 +119,16 @@ impl Connection {
     pub(super) fn take_blocks_by_time(&mut self, now: Time, segment: &Segment, ack: u64) -> bool {
         let (iss, snd_una, snd_max) = (self.sender.iss, self.sender.snd_una, self.sender.snd_max);
         let floor = ack.max(snd_una);
-        let edges = |&(left, right): &(u32, u32)| {
+        let octets_of = |(left, right): (u32, u32)| {
             let (start, end) = (from_wire(iss, left, floor)?, from_wire(iss, right, floor)?);
             (start < end && end <= snd_max).then_some(Range { start, end })
         };
-        let mut blocks = [None; SackBlocks::MOST];
-        for (block, told) in blocks.iter_mut().zip(segment.options.sack.as_slice()) {
-            *block = edges(told);
-        }
-        let [first, second, ..] = blocks;
+        let blocks = segment.options.sack.as_slice();
         let Some(rack) = self.rack() else { return false };
+        let [first, second] = [0, 1].map(|place| blocks.get(place).copied().and_then(octets_of));
         rack.duplicate =
             first.filter(|first| first.end <= ack || second.is_some_and(|second| second.holds(*first)));
-        let (mut any, mut before) = (false, Range::default());
-        for (place, block) in blocks.into_iter().enumerate() {
-            if let Some(block) = block.filter(|block| floor < block.start) {
-                any |= rack.sent.on_block_at(place, block, &mut before, now);
-            }
-        }
-        any
+        rack.sent.on_blocks(blocks, |block| octets_of(block).filter(|octets| floor < octets.start), now)
     }
 
     /// Everything that the segment acknowledges is taken.

@@ -31,8 +31,6 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-use std::collections::VecDeque;
-
 use roamsim_engine::{Span, Stream, Time};
 
 use super::{Ack, Cause, CongestionControl, Delivery, Settings};
@@ -65,7 +63,7 @@ const HEADROOM: u64 = 15;
 /// MinPipeCwnd in segments (2.8).
 const MIN_PIPE_SEGMENTS: u64 = 4;
 /// ExtraAckedFilterLen in rounds (2.12).
-const EXTRA_ACKED_FILTER_ROUNDS: u64 = 10;
+const EXTRA_ACKED_FILTER_ROUNDS: usize = 10;
 /// BBRStartupFullLossCnt (5.3.1.3).
 const STARTUP_FULL_LOSS_COUNT: u32 = 6;
 /// Rounds without growth that fill the pipe (5.3.1.2), and what growth is.
@@ -119,13 +117,14 @@ impl CongestionControl for Bbr {
             max_bw: 0,
             bw_shortterm: NONE,
             bw: 0,
+            bdp: 1,
             inflight_longterm: NONE,
             inflight_shortterm: NONE,
             bw_latest: 0,
             inflight_latest: 0,
             extra_acked_interval_start: Time::ZERO,
             extra_acked_delivered: 0,
-            extra_acked_filter: VecDeque::new(),
+            extra_acked_filter: [0; _],
             extra_acked: 0,
             full_bw_reached: false,
             full_bw_now: false,
@@ -172,6 +171,7 @@ impl CongestionControl for Bbr {
         self.cwnd_bytes = initial_window_bytes.max(smss_bytes);
         self.model.smss_bytes = smss_bytes;
         self.model.initial_cwnd_bytes = self.cwnd_bytes;
+        self.model.update_bdp();
         // InitPacingRate without a round trip: a millisecond for it.
         self.model.pacing_rate = share(self.cwnd_bytes.saturating_mul(1000), STARTUP_PACING_GAIN);
     }
@@ -203,6 +203,7 @@ impl CongestionControl for Bbr {
         model.extra_acked_interval_start = now;
         if let Some(rtt) = rtt {
             model.min_rtt = rtt;
+            model.update_bdp();
             model.init_pacing_rate(rtt);
         }
     }
@@ -247,6 +248,7 @@ impl CongestionControl for Bbr {
         match model.undo_state.take() {
             Some(State::Startup) if model.state != State::Startup => {
                 model.full_bw_reached = false;
+                model.bound_extra_acked_filter();
                 if model.state != State::ProbeRtt {
                     model.state = State::Startup;
                 }
@@ -345,6 +347,7 @@ impl CongestionControl for Bbr {
             model.filled_window = [false, model.filled_window[0]];
         }
         model.bw = model.max_bw.min(model.bw_shortterm);
+        model.update_bdp();
         model.set_pacing_rate(model.state.pacing_gain());
         self.set_cwnd(delivery.newly_acked_bytes);
         self.tell_threshold();

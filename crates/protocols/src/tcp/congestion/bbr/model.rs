@@ -1,12 +1,10 @@
 //! The model of the path (sections 2.5 to 2.16): its rate, its round trip, and the bounds that losses set.
 
-use std::collections::VecDeque;
-
 use roamsim_engine::{Span, Stream, Time};
 
 use super::state::{AckPhase, State};
 use super::{
-    Delivery, FULL_BW_GROWTH, FULL_BW_ROUNDS, HEADROOM, LOSS_THRESH, MIN_PIPE_SEGMENTS, MIN_RTT_FILTER,
+    Delivery, EXTRA_ACKED_FILTER_ROUNDS, FULL_BW_GROWTH, FULL_BW_ROUNDS, HEADROOM, LOSS_THRESH, MIN_PIPE_SEGMENTS, MIN_RTT_FILTER,
     MOST_QUANTUM_BYTES, NONE, PACING_MARGIN, PROBE_RTT_CWND_GAIN, PROBE_RTT_INTERVAL, STARTUP_PACING_GAIN,
 };
 use crate::tcp::proportion::proportion;
@@ -33,6 +31,8 @@ pub(super) struct Model {
     pub(super) max_bw: u64,
     pub(super) bw_shortterm: u64,
     pub(super) bw: u64,
+    /// Of `bw`; the initial window before the first round trip.
+    pub(super) bdp: u64,
     pub(super) inflight_longterm: u64,
     pub(super) inflight_shortterm: u64,
     pub(super) bw_latest: u64,
@@ -40,8 +40,8 @@ pub(super) struct Model {
     // Aggregation.
     pub(super) extra_acked_interval_start: Time,
     pub(super) extra_acked_delivered: u64,
-    /// Rounds and amounts, the amounts falling.
-    pub(super) extra_acked_filter: VecDeque<(u64, u64)>,
+    /// The largest amount of this round and of those before.
+    pub(super) extra_acked_filter: [u64; 1 + EXTRA_ACKED_FILTER_ROUNDS],
     pub(super) extra_acked: u64,
     // The full pipe.
     pub(super) full_bw_reached: bool,
@@ -115,24 +115,31 @@ impl Model {
         }
     }
 
-    /// BDPMultiple (5.6.4.2).
-    pub(super) fn bdp_multiple(&self, bw: u64, gain: u64) -> u64 {
-        if self.min_rtt == Span::MAX {
-            return self.initial_cwnd_bytes;
-        }
-        share(product(bw, self.min_rtt), gain)
+    /// What a rate sends in `min_rtt`.
+    fn bdp_of(&self, bw: u64) -> u64 {
+        if self.min_rtt == Span::MAX { self.initial_cwnd_bytes } else { product(bw, self.min_rtt) }
     }
 
-    /// QuantizationBudget (5.6.4.2) with the send quantum of section 5.6.3.
+    /// `bw` or `min_rtt` has changed.
+    pub(super) fn update_bdp(&mut self) {
+        self.bdp = self.bdp_of(self.bw);
+    }
+
+    /// BDPMultiple (5.6.4.2).
+    pub(super) fn bdp_multiple(&self, gain: u64) -> u64 {
+        if self.min_rtt == Span::MAX { self.initial_cwnd_bytes } else { share(self.bdp, gain) }
+    }
+
+    /// QuantizationBudget (5.6.4.2) with the send quantum of section 5.6.3, three of which hold MinPipeCwnd.
     pub(super) fn quantized(&self, bytes: u64) -> u64 {
         let quantum = (self.pacing_rate / 1000).min(MOST_QUANTUM_BYTES).max(2 * self.smss_bytes);
-        let cap = bytes.max(3 * quantum).max(MIN_PIPE_SEGMENTS * self.smss_bytes);
+        let cap = bytes.max(3 * quantum);
         if self.state == State::ProbeBwUp { cap.saturating_add(2 * self.smss_bytes) } else { cap }
     }
 
-    /// Inflight (5.6.4.2).
-    pub(super) fn inflight(&self, bw: u64, gain: u64) -> u64 {
-        self.quantized(self.bdp_multiple(bw, gain))
+    /// Inflight (5.6.4.2) without a gain.
+    pub(super) fn inflight(&self, bw: u64) -> u64 {
+        self.quantized(self.bdp_of(bw))
     }
 
     /// InflightWithHeadroom (5.3.3.9).
@@ -146,7 +153,7 @@ impl Model {
 
     /// ProbeRTTCwnd (5.6.4.5).
     pub(super) fn probe_rtt_cwnd(&self) -> u64 {
-        self.bdp_multiple(self.bw, PROBE_RTT_CWND_GAIN).max(MIN_PIPE_SEGMENTS * self.smss_bytes)
+        self.bdp_multiple(PROBE_RTT_CWND_GAIN).max(MIN_PIPE_SEGMENTS * self.smss_bytes)
     }
 
     /// IsInflightTooHigh (5.5.10.2).
@@ -164,7 +171,14 @@ impl Model {
 
     /// IsTimeToCruise (5.3.3.9).
     pub(super) fn is_time_to_cruise(&self) -> bool {
-        self.in_flight <= self.inflight_with_headroom() && self.in_flight <= self.inflight(self.max_bw, 100)
+        self.in_flight <= self.inflight_with_headroom() && self.in_flight <= self.inflight(self.max_bw)
+    }
+
+    /// The filter of UpdateACKAggregation keeps ten rounds before this one, or one before the pipe is full.
+    pub(super) fn bound_extra_acked_filter(&mut self) {
+        let rounds = if self.full_bw_reached { EXTRA_ACKED_FILTER_ROUNDS } else { 1 };
+        self.extra_acked_filter[1 + rounds..].fill(0);
+        self.extra_acked = self.extra_acked_filter.into_iter().fold(0, u64::max);
     }
 
     /// StartRound (5.5.1).
@@ -263,6 +277,7 @@ impl Model {
         let min_rtt_expired = now > self.min_rtt_stamp + MIN_RTT_FILTER;
         if self.probe_rtt_min_delay < self.min_rtt || min_rtt_expired {
             (self.min_rtt, self.min_rtt_stamp) = (self.probe_rtt_min_delay, self.probe_rtt_min_stamp);
+            self.update_bdp();
         }
     }
 }

@@ -5,7 +5,7 @@ use roamsim_engine::Time;
 use super::model::{product, share};
 use super::state::{AckPhase, State};
 use super::{
-    BETA, Bbr, DRAIN_ROUNDS, Delivery, EXTRA_ACKED_FILTER_ROUNDS, LOSS_THRESH, Lost, MIN_PIPE_SEGMENTS,
+    BETA, Bbr, DRAIN_ROUNDS, Delivery, LOSS_THRESH, Lost, MIN_PIPE_SEGMENTS,
     MOST_RENO_ROUNDS, NONE, PROBE_RTT_DURATION, STARTUP_FULL_LOSS_COUNT,
 };
 
@@ -57,7 +57,7 @@ impl Bbr {
 
     /// TargetInflight (5.3.3.8.3).
     pub(super) fn target_inflight(&self) -> u64 {
-        self.model.bdp_multiple(self.model.bw, 100).min(self.cwnd_bytes)
+        self.model.bdp.min(self.cwnd_bytes)
     }
 
     /// HandleInflightTooHigh (5.5.10.2).
@@ -107,22 +107,13 @@ impl Bbr {
         }
         model.extra_acked_delivered += delivery.newly_acked_bytes;
         let extra = (model.extra_acked_delivered - expected).min(self.cwnd_bytes);
-        let rounds = if model.full_bw_reached { EXTRA_ACKED_FILTER_ROUNDS } else { 1 };
-        let (filter, round) = (&mut model.extra_acked_filter, model.round_count);
-        let is_old = |&(at, _): &(u64, u64)| at + rounds < round;
-        // Only the largest amount of a round counts.
-        let is_less = filter.back().is_some_and(|&(at, amount)| at == round && amount >= extra);
-        if is_less && !filter.front().is_some_and(is_old) {
-            return;
+        if model.round_start {
+            model.extra_acked_filter.rotate_right(1);
+            model.extra_acked_filter[0] = 0;
+            model.bound_extra_acked_filter();
         }
-        while filter.front().is_some_and(is_old) {
-            filter.pop_front();
-        }
-        while filter.back().is_some_and(|&(_, amount)| amount <= extra) {
-            filter.pop_back();
-        }
-        filter.push_back((round, extra));
-        model.extra_acked = filter[0].1;
+        model.extra_acked_filter[0] = model.extra_acked_filter[0].max(extra);
+        model.extra_acked = model.extra_acked.max(extra);
     }
 
     /// CheckStartupDone and CheckStartupHighLoss (5.3.1).
@@ -133,7 +124,7 @@ impl Bbr {
             if model.loss_round_start && delivery.recovering && many && model.is_inflight_too_high() {
                 model.undo_state = Some(State::Startup);
                 (model.full_bw_reached, model.full_bw_now) = (true, true);
-                model.inflight_longterm = model.bdp_multiple(model.bw, 100).max(model.inflight_latest);
+                model.inflight_longterm = model.bdp.max(model.inflight_latest);
             }
         }
         if model.loss_round_start {
@@ -148,7 +139,7 @@ impl Bbr {
     /// CheckDrainDone (5.3.2).
     pub(super) fn check_drain_done(&mut self, now: Time) {
         let model = &mut *self.model;
-        if model.in_flight <= model.inflight(model.bw, 100)
+        if model.in_flight <= model.quantized(model.bdp)
             || model.round_count > model.drain_start_round + DRAIN_ROUNDS
         {
             model.start_probe_bw_down(now);
@@ -188,8 +179,11 @@ impl Bbr {
     /// IsTimeToProbeBW and IsRenoCoexistenceProbeTime (5.3.3.8.3).
     pub(super) fn is_time_to_probe_bw(&self, now: Time) -> bool {
         let model = &self.model;
-        let reno_rounds = || (self.target_inflight() / model.smss_bytes.max(1)).min(MOST_RENO_ROUNDS);
-        now > model.cycle_stamp + model.bw_probe_wait || model.rounds_since_probe_up >= reno_rounds()
+        let rounds = model.rounds_since_probe_up;
+        now > model.cycle_stamp + model.bw_probe_wait
+            || rounds >= MOST_RENO_ROUNDS
+            // As many rounds as the target has whole segments.
+            || (rounds + 1) * model.smss_bytes > self.target_inflight()
     }
 
     /// StartProbeBW_UP (5.3.3.9).
@@ -336,7 +330,7 @@ impl Bbr {
         let model = &*self.model;
         let least = MIN_PIPE_SEGMENTS * model.smss_bytes;
         let max_inflight = model.quantized(
-            model.bdp_multiple(model.bw, model.state.cwnd_gain()).saturating_add(model.extra_acked),
+            model.bdp_multiple(model.state.cwnd_gain()).saturating_add(model.extra_acked),
         );
         let mut cwnd = self.cwnd_bytes;
         if model.full_bw_reached {

@@ -112,6 +112,23 @@ fn startup_doubles_and_ends_after_three_rounds_without_a_quarter_more() {
 }
 
 #[test]
+fn aggregation_counts_for_ten_rounds_and_for_one_before_the_pipe_is_full() {
+    let lasts = |mut path: Path, bytes: u64| {
+        let round = |path: &mut Path, acked| {
+            path.round_with(bytes, bytes, |delivery| delivery.newly_acked_bytes = acked);
+            path.bbr.model.extra_acked
+        };
+        let burst = round(&mut path, bytes + bytes / 2);
+        assert_eq!(burst, bytes + bytes / 2);
+        (0..20).take_while(|_| round(&mut path, bytes / 4) == burst).count()
+    };
+    assert_eq!(lasts(Path::cruising(), 100_000), 10);
+    let mut filling = Path::new();
+    filling.round(20_000, 20_000);
+    assert_eq!(lasts(filling, 10_000), 1);
+}
+
+#[test]
 fn rounds_that_the_application_limits_do_not_end_startup() {
     let mut path = Path::new();
     for _ in 0..10 {
