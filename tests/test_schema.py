@@ -30,6 +30,13 @@ def test_every_example_is_valid_by_the_schema(validator: Any, file: Path) -> Non
     validator.validate(json.loads(roamsim.load(file).canonical))
 
 
+def test_keep_alives_are_off_and_wait_two_hours() -> None:
+    """RFC 9293 section 3.8.4, MUST-25 and MUST-28."""
+    transports = roamsim.schema()["$defs"]["Transport"]["oneOf"]
+    keys = next(each["properties"] for each in transports if "keep_alive_time" in each["properties"])
+    assert (keys["keep_alive"]["default"], keys["keep_alive_time"]["default"]) == (False, "7200s")
+
+
 def test_what_init_writes_is_valid_by_the_schema(validator: Any, roamsim: Command) -> None:
     validator.validate(tomllib.loads(roamsim("init", "-").stdout))
 

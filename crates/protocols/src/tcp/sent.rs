@@ -124,7 +124,7 @@ pub(super) struct Sent {
     order: VecDeque<(Time, Range)>,
     /// What the peer has told of above SND.UNA.
     sacked: Ranges,
-    /// The blocks of the last acknowledgement that had any, as on the wire. Those with octets are in `sacked`.
+    /// The blocks of the last acknowledgement that had any, as on the wire. All are in `sacked`, or 0, 0.
     told: [(u32, u32); SackBlocks::MOST],
     /// Octets of all records, and of those with each mark.
     outstanding_bytes: u64,

@@ -443,6 +443,29 @@ mod tests {
     }
 
     #[test]
+    fn a_reduction_leaves_two_segments_at_least() {
+        let mut law = Cubic::with(None, true, false);
+        law.start(1000, 2000);
+        lose(&mut law);
+        assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (2000, 2000));
+    }
+
+    #[test]
+    fn a_needless_reduction_is_undone_unless_the_window_has_outgrown_the_old_one() {
+        let before = reduced(36_000, true);
+        let mut law = before.clone();
+        lose(&mut law);
+        law.undo(before.clone());
+        assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (25_200, 25_200));
+        assert_eq!(law.course.w_max_bytes, Some(36_000));
+        assert_eq!(law.course.cwnd_prior_bytes, 36_000);
+        lose(&mut law);
+        law.on_recovered(25_201);
+        law.undo(before);
+        assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (25_201, 17_640));
+    }
+
+    #[test]
     fn a_timeout_while_repairing_does_not_raise_the_threshold() {
         let mut law = Cubic::with(None, true, false);
         law.start(1000, 20_000);
