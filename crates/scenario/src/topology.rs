@@ -24,6 +24,8 @@ pub(crate) struct Topology {
     /// By node, in how many accesses it is, and in how many of them a station.
     accesses: Vec<(usize, usize)>,
     smallest_mtu_bytes: u64,
+    /// Whether an access names a node that does not exist.
+    incomplete: bool,
 }
 
 /// The way from a node to a neighbour.
@@ -53,6 +55,7 @@ impl Topology {
                 .map(|node| (attached.of(&node.name).len(), attached.count(&node.name, Role::Station)))
                 .collect(),
             smallest_mtu_bytes: u64::MAX,
+            incomplete: false,
         };
         for access in network.accesses() {
             for pair in access.access.pairs() {
@@ -75,6 +78,8 @@ impl Topology {
                 ways.push(Way { to, mtu_bytes, cost });
             }
             self.smallest_mtu_bytes = self.smallest_mtu_bytes.min(mtu_bytes);
+        } else {
+            self.incomplete = true;
         }
     }
 
@@ -118,6 +123,10 @@ impl Topology {
     ) -> bool {
         if self.connected(from, to) {
             return true;
+        }
+        // The unknown node is reported; with its right name there may be a route.
+        if self.incomplete && report.count() > 0 {
+            return false;
         }
         let (from_name, to_name) = (&nodes[from].name, &nodes[to].name);
         let alone =

@@ -116,6 +116,7 @@ reports! {
         "messages = [{ message = \"request\", timeout = \"1s\" }, { message = \"request\", timeout = \"0s\" }]";
     // Text.
     syntax_error: "delay = \"20ms\"" => "delay = \"20ms";
+    decimal_comma: "probability = 0.01" => "probability = 0,01";
     key_twice: "delay = \"20ms\"" => "delay = \"20ms\"\ndelay = \"30ms\"";
     // Keys.
     unknown_key_with_synonym: "rate = \"10Mb/s\"" => "bandwith = \"10Mb/s\"";
@@ -279,6 +280,13 @@ reports! {
     motion_file_malformed: "position = { x = \"10m\", y = \"0m\" }\nmotion = { kind = \"back_and_forth\", to = { x = \"290m\", y = \"0m\" }, speed = \"5m/s\" }" => "motion = { kind = \"setdest\", file = \"tests/files/malformed.tcl\", node = 0 }";
     motion_file_without_the_node: "position = { x = \"10m\", y = \"0m\" }\nmotion = { kind = \"back_and_forth\", to = { x = \"290m\", y = \"0m\" }, speed = \"5m/s\" }" => "motion = { kind = \"bonnmotion\", file = \"tests/files/one.movements\", node = 3 }";
     motion_file_beside_a_position: "motion = { kind = \"back_and_forth\", to = { x = \"290m\", y = \"0m\" }, speed = \"5m/s\" }" => "motion = { kind = \"bonnmotion\", file = \"tests/files/one.movements\", node = 0 }";
+}
+
+/// A misspelt node of a link takes the route away, which is no mistake of the flow.
+#[test]
+fn a_link_to_no_node_is_one_mistake() {
+    let told = refuse(&GOOD.replace("between = [\"server\", \"phone\"]", "between = [\"server\", \"fone\"]"));
+    assert!(told.contains("there is no node \"fone\"") && !told.contains("no route"), "{told}");
 }
 
 #[test]

@@ -97,7 +97,10 @@ def asked(results: Results) -> str:
     flows, signalling = _of(results, "flows"), _of(results, "signalling")
     each = len(flows) <= EACH
     what = _ways(flows) if each else _kinds(flows)
-    what += [f"{row['name']}: MIH {row['kind']} over {row['transport'].upper()}" for row in signalling[:EACH]]
+    what += [
+        f"{row['name']}: MIH {row['kind'].replace('_', ' ')} over {row['transport'].upper()}"
+        for row in signalling[:EACH]
+    ]
     if len(signalling) > EACH:
         what.append(f"{len(signalling) - EACH} more sources of MIH signalling")
     what += [f"{entry.get('name')}: a handover by MIH users" for entry in _entries(canonical, "handover")[:EACH]]
@@ -216,7 +219,8 @@ def _streams(results: Results) -> Iterator[str]:
             out = f"timed out {_times(row['timeouts'])}" if row["timeouts"] else "never timed out"
             what = f"{sent} {SEGMENTS.get(row['protocol'], 'segments')} ({share})"
             why = reasons(row)
-            again = f" It retransmitted {what}: {why}. It {out}." if why else f" It retransmitted {what} and {out}."
+            told = f"{', ' if why.startswith('all ') else ': '}{why}. It" if why else " and"
+            again = f" It retransmitted {what}{told} {out}."
         yield f"{row['name']} moved {octets(row['delivered_bytes'])}{within} at {_rate(row)}.{again}"
 
 
@@ -263,21 +267,23 @@ def _messages(results: Results) -> Iterator[str]:
         slowest = ""
         if late["p95_delay_s"] is not None:
             which = "It was also the slowest" if least and late is worst else f"The slowest was {late['name']}"
-            slowest = f" {which}: 95 % arrived within {duration(late['p95_delay_s'])}."
+            slowest = f" {which}: {_within(late)}."
         yield f"{len(flows)} flows delivered {_share(there, sent)}.{least}{slowest}"
         return
     for row in flows:
         mean = row["mean_delay_s"]
-        delay = (
-            ""
-            if mean is None
-            else (f" The mean delay was {duration(mean)}; 95 % arrived within {duration(row['p95_delay_s'])}.")
-        )
+        delay = "" if mean is None else f" The mean delay was {duration(mean)}; {_within(row)}."
         yield (
             f"{row['name']} delivered {_share(row['delivered_packets'], row['sent_packets'])}.{delay}"
             if row["sent_packets"]
             else f"{row['name']} sent no message."
         )
+
+
+def _within(row: Row) -> str:
+    """The 95th percentile of the delay, which is one of the messages that arrived."""
+    of = "" if row["delivered_packets"] == row["sent_packets"] else " of those delivered"
+    return f"95 %{of} arrived within {duration(row['p95_delay_s'])}"
 
 
 def _arrived(row: Row) -> float:
@@ -362,8 +368,14 @@ def _interrupted(handovers: polars.DataFrame) -> str:
     for (way,), mine in handovers.drop_nulls("interruption_s").group_by("interrupted", maintain_order=True):
         breaks = mine["interruption_s"]
         low, high = (duration(max(0.0, _number(end))) for end in (breaks.min(), breaks.max()))
-        parts.append(f"the {way} for {low if low == high else f'{low} to {high}'}")
+        parts.append(f"the {way} for {_between(low, high)}")
     return f" interrupted {_and(parts)} and" if parts else ""
+
+
+def _between(low: str, high: str) -> str:
+    if low == high:
+        return low
+    return f"up to {high}" if low == duration(0.0) else f"{low} to {high}"
 
 
 def _some(count: float, one: str, several: str) -> str:

@@ -185,7 +185,7 @@ def _instead(path: str) -> str:
     try:
         there = [entry.name for entry in wanted.parent.iterdir() if entry.suffix in (".toml", ".json", ".gz")]
     except OSError:
-        return ""
+        there = []
     if near := get_close_matches(wanted.name, there, 1):
         return f"; did you mean {os.fspath(wanted.with_name(near[0]))!r}?"
     example = wanted.name.removesuffix(".toml")

@@ -26,7 +26,14 @@ impl Tree {
         let (table, errors) = DeTable::parse_recoverable(text);
         let begins = |error: &toml::de::Error| error.span().map_or(0, |span| span.start);
         let unclosed = errors.iter().filter(|error| error.message().contains("unclosed")).map(begins).min();
+        let mut reported: Option<usize> = None;
         for error in errors {
+            // Further errors of a line follow from the first.
+            let begin = begins(&error).min(text.len());
+            let same_line = |last: usize| !text.as_bytes()[last.min(begin)..last.max(begin)].contains(&b'\n');
+            if reported.is_some_and(same_line) {
+                continue;
+            }
             // Names behind what is not closed are taken for parts of something else, and so for the same.
             if error.message() == "duplicate key"
                 && unclosed.is_some_and(|unclosed| unclosed < begins(&error))
@@ -43,6 +50,7 @@ impl Tree {
                 message => format!("invalid TOML: {message}"),
             };
             problems.add(Problem::new(message).at(place));
+            reported = Some(begin);
         }
         if problems.count() > before {
             return None;
