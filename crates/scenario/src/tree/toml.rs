@@ -23,9 +23,10 @@ impl Tree {
     /// Reads TOML as a table of this tree.
     pub fn read_toml(&mut self, text: &str, source: u32, problems: &mut Problems) -> Option<New> {
         let before = problems.count();
-        let (table, errors) = DeTable::parse_recoverable(text);
+        let (table, mut errors) = DeTable::parse_recoverable(text);
         let begins = |error: &toml::de::Error| error.span().map_or(0, |span| span.start);
         let unclosed = errors.iter().filter(|error| error.message().contains("unclosed")).map(begins).min();
+        errors.sort_by_key(begins);
         let mut reported: Option<usize> = None;
         for error in errors {
             // Further errors of a line follow from the first.
@@ -49,7 +50,12 @@ impl Tree {
                 message if RECURSION.contains(&message) => TOO_DEEP.to_owned(),
                 message => format!("invalid TOML: {message}"),
             };
-            problems.add(Problem::new(message).at(place));
+            let problem = Problem::new(message).at(place);
+            problems.add(if ends_in_decimal_comma(&text.as_bytes()[..begin]) {
+                problem.help("a decimal has a point, as in 0.5")
+            } else {
+                problem
+            });
             reported = Some(begin);
         }
         if problems.count() > before {
@@ -85,6 +91,13 @@ impl Tree {
         };
         Reader { source, shift, tree: self }.value(&value, 0, problems)
     }
+}
+
+/// Whether a text ends in a number with a comma, as `0,01`.
+fn ends_in_decimal_comma(text: &[u8]) -> bool {
+    let fraction = text.iter().rev().take_while(|c| c.is_ascii_digit()).count();
+    let whole = text[..text.len() - fraction].strip_suffix(b",");
+    fraction > 0 && whole.is_some_and(|whole| whole.last().is_some_and(u8::is_ascii_digit))
 }
 
 struct Reader<'t> {
