@@ -208,6 +208,6 @@ lock:
 	rm -rf .venv-lock
 
 clean:
-	rm -rf .venv .venv-lock target results dist .pytest_cache .ruff_cache .mypy_cache
+	rm -rf .venv .venv-lock target results dist docs/gallery .pytest_cache .ruff_cache .mypy_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 	rm -f python/roamsim/_roamsim.*.so

@@ -38,6 +38,14 @@ def test_wheels_are_built_and_tried_with_the_oldest_python_there_may_be() -> Non
     assert (ROOT / "tests/try_wheel.py").is_file()
 
 
+def test_links_of_release_notes_lead_to_the_pages_of_the_tag() -> None:
+    workflow = (ROOT / ".github/workflows/release.yml").read_text()
+    assert 's#](docs/#]($GITHUB_SERVER_URL/$GITHUB_REPOSITORY/blob/$GITHUB_REF_NAME/docs/#g" notes.md' in workflow
+    targets = re.findall(r"\]\(([^)]+)\)", (ROOT / "CHANGELOG.md").read_text())
+    assert targets
+    assert [target for target in targets if not target.startswith(("docs/", "https://"))] == []
+
+
 def test_pull_requests_run_what_every_submission_must_pass() -> None:
     workflow = (ROOT / ".github/workflows/ci.yml").read_text()
     assert "pull_request:" in workflow
