@@ -37,3 +37,17 @@ def test_a_law_holds_at_round_trips_that_an_alternative_does_not_run(law: str) -
     # The access of 0.02 s is that of 0.3 s.
     delay_s = study.load("mih-transport").function(law)(row, "mean_delay_s", Data())
     assert delay_s == pytest.approx(0.07)
+
+
+def test_each_place_of_the_mobility_server_stands_below_its_words() -> None:
+    figure = study.load("mih-transport").exhibit("concept")(None, concept={"id": "scenarios"})
+    texts = figure.axes[0].texts
+    places = {text.get_text(): text.get_position()[0] for text in texts if text.get_text().startswith("S")}
+    above = {
+        place: text.get_text().replace("\n", " ")
+        for place, x in places.items()
+        for text in texts
+        if text.get_position()[0] == x and text.get_text() != place
+    }
+    assert above["S1: home"] == "MN, server and services in the home network"
+    assert above["S2: visited"] == "MN in the visited network, server too"
