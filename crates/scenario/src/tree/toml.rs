@@ -95,6 +95,7 @@ impl Tree {
 
 /// Whether a text ends in a number with a comma, as `0,01`.
 fn ends_in_decimal_comma(text: &[u8]) -> bool {
+    let text = text.trim_ascii_end();
     let fraction = text.iter().rev().take_while(|c| c.is_ascii_digit()).count();
     let whole = text[..text.len() - fraction].strip_suffix(b",");
     fraction > 0 && whole.is_some_and(|whole| whole.last().is_some_and(u8::is_ascii_digit))
