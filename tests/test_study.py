@@ -104,7 +104,8 @@ def test_an_answer_is_markdown(small: Path, tmp_path: Path) -> None:
     assert last.endswith("% arrive at a loss of one half. 1 of 2 statements agree.")
     assert "<li><strong>Loss</strong> loses, as one expects.</li>" in outcome.report.read_text().replace("\n", "")
     assert "&lt;b&gt;Nothing" in outcome.report.read_text()
-    assert outcome.summary().splitlines()[2:4] == [first, second]
+    assert outcome.summary().splitlines()[2:4] == ["- Loss loses, as one expects.", second]
+    assert outcome.summary(20).splitlines()[2:4] == ["- Loss loses, as one", "  expects."]
 
 
 def test_an_answer_may_have_the_share_of_counted_trials(small: Path, tmp_path: Path) -> None:

@@ -105,7 +105,9 @@ def study_run(
     """Run a study and write its report; the same command resumes an interrupted study."""
     from roamsim import study
     from roamsim.cli.bars import progress
+    from roamsim.cli.console import on_stdout
     from roamsim.running.clusters import cluster
+    from roamsim.study.publish import WIDTH
 
     level: study.Level = "quick" if quick else "full"
     limit_s = seconds("--time-limit", time_limit)
@@ -147,5 +149,6 @@ def study_run(
         put_out(f"{outcome.to_json()}\n")
         say(f"report: {outcome.report}")
     else:
-        tell(outcome.summary())
+        console = on_stdout()
+        tell(outcome.summary(min(console.width, WIDTH)) if console.is_terminal else outcome.summary())
     outcome.require_checks()

@@ -37,6 +37,9 @@ Statements = Sequence[Mapping[str, Any]]
 #: What stands beside a difference whose study gives no reason for it.
 NO_REASON = "no reason is known yet"
 
+#: Columns of the answer on a terminal that is not narrower (chosen).
+WIDTH = 100
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -150,11 +153,11 @@ class Outcome:
                 f"(more than {limit(self.checks):.2f} standard errors away):\n{lines}"
             )
 
-    def summary(self) -> str:
-        """A few lines for a terminal."""
+    def summary(self, width: int = WIDTH) -> str:
+        """A few lines for a terminal, the answer broken at this width."""
         bad = failed(self.checks)
         published, own = _apart(self.statements)
-        lines = [f"{self.study.title} ({self.level})", "", *_wrapped(self.answer), ""]
+        lines = [f"{self.study.title} ({self.level})", "", *_wrapped(self.answer, width), ""]
         left = self.left_to_the_full_run()
         lines += [
             f"  {s['id']:<4} {s['verdict']:<14} {s['published']}" for s in self.statements if s["id"] not in left
@@ -180,9 +183,13 @@ class Outcome:
         return "\n".join(lines)
 
 
-def _wrapped(markdown: str) -> list[str]:
-    """Lines for a terminal, each paragraph and item broken by itself."""
-    return [line for text in markdown.splitlines() for line in textwrap.wrap(text, 100) or [""]]
+def _wrapped(markdown: str, width: int) -> list[str]:
+    """Lines for a terminal, each paragraph and item broken by itself, without the marks of bold text."""
+    return [
+        line
+        for text in markdown.replace("**", "").splitlines()
+        for line in textwrap.wrap(text, width, subsequent_indent="  " if text.startswith("- ") else "") or [""]
+    ]
 
 
 def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> None:
