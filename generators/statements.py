@@ -101,7 +101,7 @@ def page() -> str:
         counts = [sum(answer(each) == kind for each in listed) for kind in ANSWERS]
         anchor = f"rfc-{rfc}-{''.join(c for c in title.lower() if c.isalnum() or c in ' -').replace(' ', '-')}"
         lines.append(f"| [{rfc}](#{anchor}) | {' | '.join(map(str, counts))} |")
-        sections += ["", f"## RFC {rfc}: {title}", "", "| section | statement | held by |", "|---|---|---|"]
+        sections += ["", f"## RFC {rfc}: {title}", "", "| section | statement | tested by |", "|---|---|---|"]
         for each in listed:
             # The names of an RFC begin with the keyword.
             named = each.get("id", each["level"])

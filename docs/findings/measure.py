@@ -46,8 +46,8 @@ ASKED = "What the publication asked next"
 TODAY = "What it would conclude today"
 
 HEAD = """\
-The five reproduced publications ended with open questions. These pages answer 34 of them with runs. They also say
-which published conclusions still hold with the transports, queues and radios of today.
+The five reproduced publications ended with open questions. These pages answer them with runs, and say which published
+conclusions still hold with the transports, queues and radios of today.
 
 - *13 ± 4 Mb/s* is a mean and its 95 % interval over replications.
 - *+13 % (9 to 17)* is a paired change: both sides meet the same random draws. If the interval contains 0, the runs

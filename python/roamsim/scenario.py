@@ -385,13 +385,13 @@ class Node(Table):
         motion: How it moves. Left out: not at all.
         packet_processing_time: Processing time of each packet that the node sends or forwards, before the link's
             queue. Packets keep their order. Default: none. Without it: "0s".
-        hysteresis: A station changes its cell when another base station is nearer by more than this. For a
-            `multihomed` station it is the margin of the rule `nearer`. Default chosen: 0, because distances have
-            no noise here. Without it: "0mm".
+        hysteresis: A station changes its cell when another base station is nearer by more than this. For
+            `multihomed` stations: the margin of the rule `nearer`. Default chosen: 0, because distances have no
+            noise here. Without it: "0mm".
         multihomed: Whether packets to and from an address use the link or cell of this address. The node forwards
             nothing. Default chosen: false: an address names the node, and routes take the shortest way to it.
             Without it: false.
-        handover: How a station's addresses follow it from cell to cell. A scheme that the scenario contradicts is
+        handover: How a station's addresses follow it from cell to cell. A scheme that contradicts the scenario is
             refused. Left out: `mobile_ip` in a `[[mobile_ip]]`, else `bridged`. A `multihomed` node has
             `mobile_sctp` with `dynamic_addresses`, `migration` with a flow over QUIC from it, `mih` in a
             `[[handover]]`, else `multihomed`.
@@ -664,7 +664,7 @@ class Link(Table):
         loss: Loss: one table, or one for each direction. Left out: none.
         duplicate: Packets that arrive twice at the same instant: a probability for both directions, or a table for
             each. Left out: none.
-        outages: Times in which the link is cut: packets on it or arriving at it are lost. Left out: none.
+        outages: Times in which the link is cut: packets on the link or arriving at it are lost. Left out: none.
         signal: The signal of a radio link, which the policies of a `[[selection]]` compare: one for both
             directions, or a table for each. Each change is a Link_Parameters_Report of IEEE 802.21. It changes
             neither rate nor loss. Left out: none.
@@ -698,7 +698,7 @@ class LinkRateTable(Table):
         file: A file of steps: a time in seconds and a rate in Mb/s a line. The first line holds from the
             beginning.
         content: The steps, in place of `file`.
-        period: The steps begin again after this time. Left out: the last one stays.
+        period: The steps begin again after this time. Left out: the last step stays.
         mahimahi: A mahimahi trace: each line is the millisecond in which 1504 octets may leave, 4 octets of header
             a packet included. It repeats.
         opportunities: The lines, in place of `mahimahi`.
@@ -720,7 +720,7 @@ class RateStep(Table):
 
     Attributes:
         at: When it begins. Either this or `on`.
-        on: The link event that begins it, each time, until the next step. Either this or `at`.
+        on: The link event that begins it, each time it happens, until the next step. Either this or `at`.
         rate: The rate.
     """
 
@@ -755,9 +755,9 @@ class LinkDelayTable(Table):
         file: A file of steps: a time in seconds and a delay in milliseconds a line. The first line holds from the
             beginning.
         content: The steps, in place of `file`.
-        period: The steps begin again after this time. Left out: the last one stays.
+        period: The steps begin again after this time. Left out: the last step stays.
         jitter: An additional delay, drawn for each packet. Default: nothing. Without it: "0s".
-        reordering: Whether a packet may overtake an earlier one with a longer delay. Default chosen: no, as on a
+        reordering: Whether a packet may overtake an earlier one whose delay is longer. Default chosen: no, as on a
             path of FIFO queues: a packet arrives no earlier than the one before it. Without it: false.
     """
 
@@ -777,7 +777,7 @@ class DelayStep(Table):
 
     Attributes:
         at: When it begins. Either this or `on`.
-        on: The link event that begins it, each time, until the next step. Either this or `at`.
+        on: The link event that begins it, each time it happens, until the next step. Either this or `at`.
         delay: The delay.
     """
 
@@ -1056,7 +1056,7 @@ class SeriesLoss(Table):
         steps: When each probability begins, in order of time: for packets whose last bit is sent from then on.
         file: A file of steps: a time in seconds and a probability a line. The first line holds from the beginning.
         content: The steps, in place of `file`.
-        period: The steps begin again after this time. Left out: the last one stays.
+        period: The steps begin again after this time. Left out: the last step stays.
     """
 
     fixed: ClassVar[dict[str, object]] = {"model": "series"}
@@ -1095,7 +1095,7 @@ class LossStep(Table):
 
     Attributes:
         at: When it begins. Either this or `on`.
-        on: The link event that begins it, each time, until the next step. Either this or `at`.
+        on: The link event that begins it, each time it happens, until the next step. Either this or `at`.
         probability: The probability of a loss.
     """
 
@@ -1132,7 +1132,7 @@ class Outage(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class LinkSignalTable(Table):
-    """The strength of the signal that a direction is received with, in dBm: a plain value, or a table.
+    """The received signal strength of a direction, in dBm: a plain value, or a table.
 
     Attributes:
         constant: The signal, or the one before the first step.
@@ -1141,7 +1141,7 @@ class LinkSignalTable(Table):
         file: A file of steps: a time in seconds and a signal in dBm a line. The first line holds from the
             beginning.
         content: The steps, in place of `file`.
-        period: The steps begin again after this time. Left out: the last one stays.
+        period: The steps begin again after this time. Left out: the last step stays.
     """
 
     constant: Power | None = None
@@ -1158,7 +1158,7 @@ class SignalStep(Table):
 
     Attributes:
         at: When it begins. Either this or `on`.
-        on: The link event that begins it, each time, until the next step. Either this or `at`.
+        on: The link event that begins it, each time it happens, until the next step. Either this or `at`.
         signal: The signal.
     """
 
@@ -1193,15 +1193,15 @@ class Wifi(Table):
             in 802.11g (IEEE 802.11-2007 sections 18.3.3 and 19.8.4).
         cw_max: The largest contention window. Default: aCWmax (IEEE 802.11-2007 sections 18.3.3 and 19.8.4).
             Without it: 1023.
-        short_retry_limit: Transmissions in all of an RTS frame, or of a data frame up to `rts_threshold`, before
-            its packet is dropped. Default: dot11ShortRetryLimit (IEEE 802.11-2007 annex D). Without it: 7.
-        long_retry_limit: The same for longer data frames. Default: dot11LongRetryLimit (IEEE 802.11-2007 annex D).
-            Without it: 4.
+        short_retry_limit: Attempts of an RTS frame, or of a data frame up to `rts_threshold`, before its packet is
+            dropped; the first one counts. Default: dot11ShortRetryLimit (IEEE 802.11-2007 annex D). Without it: 7.
+        long_retry_limit: The same limit for longer data frames. Default: dot11LongRetryLimit (IEEE 802.11-2007
+            annex D). Without it: 4.
         rts_threshold: RTS and CTS precede longer data frames (MAC header and FCS included). Default:
-            dot11RTSThreshold (IEEE 802.11-2007 annex D), so that none is. Without it: "2347B".
+            dot11RTSThreshold (IEEE 802.11-2007 annex D): no frame is longer. Without it: "2347B".
         fragmentation_threshold: Longer unicast data frames (MAC header and FCS included) are sent in fragments of
-            this length, an even number from 256. Default: dot11FragmentationThreshold (IEEE 802.11-2007 annex D),
-            so that none is. Without it: "2346B".
+            this length, an even number from 256. Default: dot11FragmentationThreshold (IEEE 802.11-2007 annex D):
+            no frame is longer. Without it: "2346B".
         protection: Protection of 802.11g frames from stations of 802.11b (IEEE 802.11-2007 section 9.13). Left
             out: none.
         edca: Access categories by packet class. Left out: none.
@@ -1210,7 +1210,7 @@ class Wifi(Table):
         beacons: Beacons: stations scan, associate, and may be stations of several cells. The cell needs a `radio`.
             Left out: stations are associated all the time.
         radio: Radio range by the nodes' places: each needs a `position`. Left out: all hear each other.
-        loss: Losses beside the radio; a single table stands for one. Default: none.
+        loss: Losses of data in addition to the radio's: a table, or a list of tables. Default: none.
         queue: The queue of the access point and of each station; with `edca`, of each category. Default chosen: as
             for a wired link. Without it: {"packets": 100}.
         mtu: The largest IP packet, up to 2296 bytes (IEEE 802.11-2007 section 7.1.2: 2304 less LLC and SNAP).
@@ -1305,8 +1305,8 @@ class AarfRateControl(Table):
             Turletti 2004. Without it: 50.
         failures: Failures in a row before the next lower rate. Default: Lacage, Manshaei and Turletti 2004.
             Without it: 2.
-        timer_attempts: Attempts at one rate before the next higher one is tried in any case, at first; it doubles
-            too. Default: Lacage, Manshaei and Turletti 2004. Without it: 15.
+        timer_attempts: Attempts at one rate before the next higher one is tried in any case, at first; doubles
+            likewise. Default: Lacage, Manshaei and Turletti 2004. Without it: 15.
     """
 
     fixed: ClassVar[dict[str, object]] = {"algorithm": "aarf"}
@@ -1445,7 +1445,8 @@ class Radio(Table):
             0.0.
         shadowing: How often it is drawn. Default chosen: for each frame, as in ns-2.
         capture: Reception in spite of overlapping frames. Left out: frames that overlap are lost.
-        reception: The test whether a frame is understood. Default chosen: its power, by `reception_threshold`.
+        reception: How a receiver decides whether it decodes a frame. Default chosen: its power, by
+            `reception_threshold`.
         radius: The distance up to which frames at `rate` are understood, before shadowing; it sets
             `reception_threshold`. With `rate_control`, slower frames reach farther.
         reception_threshold: The least power of an understood frame. Left out: the standard's sensitivity at `rate`
@@ -1650,7 +1651,7 @@ class SeriesWifiLoss(Table):
         steps: When each probability begins, in order of time: for packets or attempts that end from then on.
         file: A file of steps: a time in seconds and a probability a line. The first line holds from the beginning.
         content: The steps, in place of `file`.
-        period: The steps begin again after this time. Left out: the last one stays.
+        period: The steps begin again after this time. Left out: the last step stays.
     """
 
     fixed: ClassVar[dict[str, object]] = {"model": "series"}
@@ -1714,7 +1715,7 @@ class Dect(Table):
             bearers come and go by MAC procedures.
         connection: How many bearers the terminal wants and needs.
         terminals: The other terminals, an entry a type. Left out: none.
-        load_factor: Multiplies the offered traffic of all `terminals`. Default: as they say. Without it: 1.0.
+        load_factor: Multiplies the offered traffic of all `terminals`. Default: unchanged. Without it: 1.0.
         data_terminals: How many bearers the other terminals of type `data` want and need.
         errors: Bit errors on the terminal's bearers.
         handovers: When bearers need a handover, and terminals change their cell.
@@ -1751,7 +1752,7 @@ class Connection(Table):
     """How many bearers the terminal wants and needs.
 
     Attributes:
-        target_bearers: Set-up and modification end with so many bearers. Default: the paper. Without it: 10.
+        target_bearers: Set-up and modification end at this number of bearers. Default: the paper. Without it: 10.
         minimum_bearers: With fewer bearers the connection is blocked or dropped, and set up again. Default chosen:
             1. Without it: 1.
         modification_threshold: With fewer bearers the connection is modified: set up to the target again. 0:
@@ -1799,7 +1800,7 @@ class DataTerminals(Table):
     """How many bearers the other terminals of type `data` want and need.
 
     Attributes:
-        target_bearers: Set-up ends with so many bearers. Default: the paper. Without it: 10.
+        target_bearers: Set-up ends at this number of bearers. Default: the paper. Without it: 10.
         minimum_bearers: With fewer bearers a call is blocked or dropped. Default chosen: 1. Without it: 1.
     """
 
@@ -1816,11 +1817,11 @@ class Errors(Table):
             0.00017.
         ber_bad: Bit error ratio in the bad state. Default: the paper, with its two ratios exchanged. Without it:
             0.003.
-        ber_factor: Multiplies both bit error ratios. Default: as they are. Without it: 1.0.
+        ber_factor: Multiplies both bit error ratios. Default: unchanged. Without it: 1.0.
         good_to_bad: Probability a frame of going from good to bad. Default: the paper. Without it: 0.02.
         bad_to_good: Probability a frame of going from bad to good. Default: the paper. Without it: 0.2.
-        a_field_errors: Whether the A field fails too, so that a whole slot or its acknowledgement is lost. Default
-            chosen: no, because the paper does not mention it. Without it: false.
+        a_field_errors: Whether the A field may fail too, which loses the whole slot or its acknowledgement.
+            Default chosen: no, because the paper does not mention it. Without it: false.
         bursts: Times in which both bit error ratios are multiplied. Left out: none.
     """
 
@@ -1858,8 +1859,8 @@ class Handovers(Table):
         need_bad: The same in its bad state. Default: the paper. Without it: 0.001.
         other_terminals_interval: Mean time until a bearer of another terminal needs a handover, exponential.
             Default chosen: 5500 frames, as often as one of the terminal. Without it: "55s".
-        need_factor: Multiplies how often handovers are needed, for all terminals. Default: as they are. Without
-            it: 1.0.
+        need_factor: Multiplies how often handovers are needed, for all terminals. Default: unchanged. Without it:
+            1.0.
         cell_time: Mean stay of a terminal in a cell, exponential. Default chosen: one minute; the paper gives no
             times. Without it: "60s".
     """
@@ -1914,7 +1915,7 @@ class ChannelList(Table):
     """How terminals see channels: quiet, interfered or busy, with errors.
 
     Attributes:
-        refresh_frames: A list is made again after so many frames. Default: the paper. Without it: 30.
+        refresh_frames: Frames after which a list is refreshed. Default: the paper. Without it: 30.
         idle_seen_quiet: Probability that an idle channel is seen as quiet; otherwise as interfered. Default: the
             paper. Without it: 0.8.
         reserved_seen_interfered: Probability that a reserved channel is seen as interfered; otherwise as busy, and
@@ -1937,12 +1938,12 @@ class Lu2DectDlc(Table):
         window_fragments: Fragments of 29 octets that may be unacknowledged, 1 to 127. Default: the paper. Without
             it: 63.
         retransmission_timer_frames: T1: frames without progress before the receiver of an incomplete DLC frame
-            asks for retransmission. Default: the paper. Without it: 10.
+            requests a retransmission. Default: the paper. Without it: 10.
         discard_timer_frames: T2: frames from that request until the DLC frame is dropped. Default: the paper.
             Without it: 20.
         acknowledgement: The unit that the receiver acknowledges. Default chosen: every fragment. Without it:
             "fragments".
-        acknowledgement_delay_frames: Frames until the sender knows what the receiver knows. Default chosen: 1, the
+        acknowledgement_delay_frames: Frames until the receiver's state reaches the sender. Default chosen: 1, the
             shortest. Without it: 1.
         timers_without_bearers: Whether T1 and T2 run while there is no bearer. Default chosen: no, nothing can
             arrive then. Without it: "stopped".
@@ -1987,7 +1988,7 @@ class Cell(Table):
             wired link. Without it: {"packets": 100}.
         mtu: The largest IP packet. Default: Ethernet's, as for a wired link. Without it: "1500B".
         coverage: The cell's reach, and its losses by distance.
-        advertisement: How the base station makes itself known.
+        advertisement: Its beacons.
         count: The number of copies: `{i}` in the `name` and other strings becomes 0, 1 and so on. Default: with
             `{i}`, as many as the copies that it refers to; else one.
     """
@@ -2082,7 +2083,7 @@ class Advertisement(Table):
             discovery (RFC 1256 section 4.1) and agent advertisements (RFC 5944 section 2.1). Without it: 3.
         size: The length of a beacon, for bit errors. Default chosen: about a beacon of IEEE 802.11. Without it:
             "100B".
-        going_down_ahead: How long before it leaves the cell's reach a station gets Link_Going_Down. Left out: at
+        going_down_ahead: Link_Going_Down comes this long before the station leaves the cell's reach. Left out: at
             its first missed beacon.
     """
 
@@ -2176,7 +2177,7 @@ class WimaxOfdma(Table):
         subcarriers: Subcarriers, 512 or 1024: 15 downlink and 17 uplink subchannels, or 30 and 35. Left out: 512
             up to 5 MHz, 1024 above, as in profiles of the WiMAX Forum.
         map_repetition: Repetitions of the map burst in QPSK 1/2: 1, 2, 4 or 6 (section 8.4.9). Default chosen: 4,
-            as of the frame control header. Without it: 4.
+            as for the frame control header. Without it: 4.
         request_codes: Codes for bandwidth requests; with those for ranging at most 256 (section 8.4.7.3). Default
             chosen: 32. Without it: 32.
         ranging_codes: Codes for initial ranging. Default chosen: 32. Without it: 32.
@@ -2226,7 +2227,7 @@ class UnsolicitedGrants(Table):
 
 @dataclass(kw_only=True, slots=True, repr=False)
 class Polling(Table):
-    """Polled stations: each gets a burst for a request, needed or not.
+    """Polled stations: each gets a burst for a request, even without need.
 
     Attributes:
         stations: The stations, each with polls of its own.
@@ -2327,7 +2328,7 @@ class Entry(Table):
         ranging_backoff_end: The same of the last window. Default chosen: as in NIST's simulations. Without it: 6.
         ranging_retries: Contention ranging retries. Default: the standard's least (IEEE Std 802.16-2004 table
             342). Without it: 16.
-        invited_ranging_retries: Invited ranging bursts in which a station was not heard before it is sent away.
+        invited_ranging_retries: Unheard invited ranging bursts before the base station sends the station away.
             Default: the standard's least (IEEE Std 802.16-2004 table 342). Without it: 16.
         capability_retries: Repetitions of SBC-REQ. Default: the standard's least (IEEE Std 802.16-2004 table 342).
             Without it: 3.
@@ -2341,8 +2342,8 @@ class Entry(Table):
             Without it: "100ms".
         report_interval: Time between two Link_Parameters_Reports. Default chosen: about a beacon interval of
             802.11. Without it: "100ms".
-        going_down_ahead: How long before it leaves the cell's reach a station gets Link_Going_Down. Left out: when
-            it loses the maps.
+        going_down_ahead: Link_Going_Down comes this long before the station leaves the cell's reach. Left out:
+            when it loses the maps.
         scanning: Scan intervals of connected stations. Left out: none.
         timers: Timers.
         beyond_standard: Keys of `timers`, and intervals, that may exceed the standard's limits. Default: none.
@@ -2387,11 +2388,11 @@ class WimaxRadio(Table):
             OFDMA 8 (IEEE Std 802.16e-2005 section 8.4.13.1.1).
         implementation_margin_db: Implementation loss of a receiver in dB. Default: IEEE Std 802.16-2004 section
             8.3.11.1. Without it: 5.0.
-        thresholds: Thresholds of single burst profiles. Others are the standard's. OFDM: 6.4, 9.4, 11.2, 16.4,
-            18.2, 22.7 and 24.4 dB from BPSK 1/2 up (IEEE Std 802.16-2004 table 266). OFDMA: 5, 8, 10.5, 14, 18 and
-            20 dB from QPSK 1/2 up (IEEE Std 802.16e-2005 table 338).
+        thresholds: Thresholds of single burst profiles. Other profiles have the standard's. OFDM: 6.4, 9.4, 11.2,
+            16.4, 18.2, 22.7 and 24.4 dB from BPSK 1/2 up (IEEE Std 802.16-2004 table 266). OFDMA: 5, 8, 10.5, 14,
+            18 and 20 dB from QPSK 1/2 up (IEEE Std 802.16e-2005 table 338).
         going_down_factor: Link_Going_Down comes below this factor times the power that maps need. Default chosen:
-            6 dB, as of stations of 802.11. Without it: 4.0.
+            6 dB, as for stations of 802.11. Without it: 4.0.
         block_errors: Block errors of burst profiles by signal-to-noise ratio; the standard has none. Left out, and
             for other profiles: no errors above the threshold, nothing received below.
         adaptation: How burst profiles follow the signal, `{}` for the defaults. Left out: they stay as configured.
@@ -2429,7 +2430,7 @@ class WimaxBlockErrors(Table):
 
     Attributes:
         source: The source of the numbers, repeated in the results' table `wimax`.
-        profiles: Those of each burst profile.
+        profiles: The table of each burst profile.
     """
 
     source: str
@@ -2455,10 +2456,9 @@ class WimaxAdaptation(Table):
     """Burst profiles that follow the signal both ways: at entry, and every `report_interval`.
 
     Attributes:
-        margin_db: How far above its threshold a profile is left for a more robust one, in dB. Default chosen: 1,
-            seconds of a walk. Without it: 1.0.
-        hysteresis_db: How much further above it a faster profile begins, in dB. Default chosen: 1. Without it:
-            1.0.
+        margin_db: A profile gives way to a more robust one this far above its threshold, in dB. Default chosen: 1
+            dB, a few seconds of a walk. Without it: 1.0.
+        hysteresis_db: Additional margin before a faster profile begins, in dB. Default chosen: 1. Without it: 1.0.
     """
 
     margin_db: float | None = None
@@ -2482,7 +2482,7 @@ class Scanning(Table):
             802.16e-2005 table 342). Without it: "100ms".
         retries: Repetitions of MOB_SCN-REQ. Default: 3, as there. Without it: 3.
         hysteresis_db: With `radio`: how much stronger another cell must be, in dB. Without: the station's
-            `hysteresis`. Default chosen: as of stations of 802.11. Without it: 5.0.
+            `hysteresis`. Default chosen: as for stations of 802.11. Without it: 5.0.
     """
 
     duration: Duration | None = None
@@ -2515,11 +2515,12 @@ class Timers(Table):
         t21: T21: looks for a DL-MAP on a channel with a preamble. Default: table 342. Without it: "10s".
         t27_idle: T27 idle: a station is ranged by a burst after this time without one. Default chosen: three
             within T4. Without it: "10s".
-        t27_active: T27 active: the same of a station whose last burst was not heard. Default chosen: 16
+        t27_active: T27 active: the same for a station whose last burst was not heard. Default chosen: 16
             repetitions within T4. Without it: "500ms".
         lost_dl_map: How long a station without a DL-MAP stays synchronized. Default: table 342. Without it:
             "600ms".
-        lost_ul_map: The same without a UL-MAP. Default: table 342. Without it: "600ms".
+        lost_ul_map: How long a station without a UL-MAP stays synchronized. Default: table 342. Without it:
+            "600ms".
     """
 
     t1: Duration | None = None
@@ -2611,14 +2612,15 @@ class Registration(Table):
             after half of the granted one. Default: as for the agents. Without it: "1800s".
         retransmission: The first retransmission of an unanswered request. Default: the least that RFC 5944 allows
             (section 3.6.3); ns-2 has 0.5 s. Without it: "1s".
-        max_retransmission: The limit of that time's doubling. Default chosen: 64 s, about TCP's 60 s (RFC 6298).
-            Without it: "64s".
+        max_retransmission: The limit of `retransmission`, which doubles. Default chosen: 64 s, about TCP's 60 s
+            (RFC 6298). Without it: "64s".
         replay_protection: Replay protection of requests. Default: timestamps, mandatory in RFC 5944 (section 5.7).
             Without it: "timestamps".
         replay_window: The largest accepted error of a timestamp. Default: RFC 5944 section 5.7.1. Without it:
             "7s".
         clock_ahead: How far a mobile node's clock is ahead of its home agent's at the start. Beyond
-            `replay_window` the first request is refused and the clock set. Default chosen: none. Without it: "0s".
+            `replay_window` the home agent refuses the first request, and the node sets its clock. Default chosen:
+            none. Without it: "0s".
     """
 
     lifetime: Duration | None = None
@@ -2652,10 +2654,10 @@ class InterfaceSelection(Table):
         mih: The messages of `scheme = "mih"`. Left out: the defaults of its keys.
         dwell_time: How long another interface must stay preferred before it is selected. One that goes down is
             left at once. Default chosen: no time, so that ping-pong shows. Without it: "0s".
-        hold_time: How long the selected interface may be down before one is selected that the policy prefers less,
+        hold_time: How long the selected interface may be down before the node falls back to a less preferred one,
             such as LTE between two access points. Default chosen: no time. Without it: "0s".
-        leave_when_going_down: Whether an interface is left, if another is good, when its link announces its end
-            (Link_Going_Down of IEEE 802.21): predicted residence. Default chosen: no. Without it: false.
+        leave_when_going_down: Whether the node leaves an interface at its Link_Going_Down (IEEE 802.21) if another
+            is good: predicted residence. Default chosen: no. Without it: false.
         threshold: The weakest good signal. An interface below it is selected only if no other is up. Left out: any
             signal is good.
         hysteresis_db: How much stronger another interface must be with `strongest`, in dB; and how far above
@@ -2664,7 +2666,7 @@ class InterfaceSelection(Table):
         ping_pong_time: A switch back within less than this time counts as ping-pong. Default: the minimum time of
             stay that 3GPP TR 36.839 recommends. Without it: "1s".
         prices: Prices of interfaces, which `cheapest` compares and results add up. Default: none has a price.
-        power: The power of interfaces' radios; the table `energy` has what they draw. Default: none is counted.
+        power: The power of interfaces' radios, for the table `energy`. Default: none is counted.
         count: The number of copies: `{i}` in the `name` and other strings becomes 0, 1 and so on. Default: with
             `{i}`, as many as the copies that it refers to; else one.
     """
@@ -2745,14 +2747,13 @@ class TcpTransport(Table):
     """The Transmission Control Protocol (RFC 9293).
 
     Attributes:
-        stack: A preset, which replaces the defaults below. Keys beside it take precedence; settings that need a
-            key turned off are left out. Left out: the defaults below.
+        stack: A preset that replaces the defaults below. Other keys take precedence; if a key is turned off, the
+            preset leaves out settings that need it. Left out: the defaults below.
         variant: Loss detection, recovery and congestion control together. Default: NewReno, the standard for a TCP
             without SACK (RFC 6582). Without it: "newreno".
-        congestion_control: The congestion control in place of the variant's. With `sack` or `cubic`: `reno`, or
-            that of another variant that repairs by SACK, by its name. By the command line or the API only: a
-            Python class (`FILE.py:CLASS`), which needs `reno`, `newreno`, `sack` or `cubic` and keeps its
-            recovery. Left out: the variant's.
+        congestion_control: Replaces the variant's congestion control. With `sack` or `cubic`: `reno`, or another
+            variant that repairs by SACK. Only from the command line or the API: a Python class (`FILE.py:CLASS`)
+            for `reno`, `newreno`, `sack` or `cubic`, whose recovery it keeps. Left out: the variant's.
         mss: Maximum segment size. Left out: the path's smallest MTU less the IP and TCP headers (RFC 9293 section
             3.7.1).
         initial_window: The first congestion window, in segments. Left out: min(10 MSS, max(2 MSS, 14600 bytes))
@@ -2762,8 +2763,8 @@ class TcpTransport(Table):
         initial_receive_window: The window that a receiver offers at first. It then follows the octets of each
             round trip, up to `receive_window` (dynamic right-sizing, Fisk and Feng 2001; Linux). Left out:
             `receive_window`.
-        send_buffer: The sender's buffer: data that is not acknowledged yet. More waits in the application, which
-            writes again when a third is free (Linux). Left out: no limit, as in the published studies.
+        send_buffer: The sender's buffer of unacknowledged data. When it is full, the application waits until a
+            third is free (Linux). Left out: no limit, as in the published studies.
         initial_send_buffer: The sender's buffer at first. It then follows the congestion window, up to
             `send_buffer` (Linux, `tcp_wmem`). Left out: `send_buffer`.
         window_scaling: Whether windows above 65535 bytes can be offered. Default: yes (RFC 7323 section 2).
@@ -2808,28 +2809,28 @@ class TcpTransport(Table):
             6582's `recover`), as other variants do. Only with `variant = "reno"`. Without it: true.
         limited_transmit: Whether the first duplicate acknowledgements send new data. Default: yes (RFC 3042).
             Tahoe is older and never does. Without it: true.
-        sack: Whether SACK is offered (RFC 2018). Left out: yes for variants that repair by it. Without it they
-            recover as NewReno; `bbr` needs it. Other variants may send it and learn nothing from it.
+        sack: Whether SACK is offered (RFC 2018). Left out: yes for variants that repair by it. Without SACK these
+            recover as NewReno; `bbr` needs it. Other variants may send SACK, but ignore it.
         max_sack_blocks: The most SACK blocks in a segment, 1 to 4. Left out: 4, or 3 beside timestamps (RFC 2018
             section 3).
         timestamps: The timestamps option (RFC 7323 section 3). Default chosen: off, so that a header has 20 bytes.
             Without it: false.
-        window_validation: When a window that is not used grows, and whether it shrinks. Default: `half` (RFC 7661
-            section 4.2). Not with `bbr`. Without it: "half".
+        window_validation: Whether an unused window grows or shrinks. Default: `half` (RFC 7661 section 4.2). Not
+            with `bbr`. Without it: "half".
         restart_after_idle: Whether sending restarts from the initial window after an idle time longer than the
             retransmission timeout. Default: yes (RFC 5681 section 4.1). Without it: true.
         max_retransmissions: Retransmissions of a segment before the connection is given up. Left out: no limit, as
             in the published studies.
-        user_timeout: How long data, or a SYN, may make no progress before the connection is given up (the user
+        user_timeout: How long data or a SYN may stay without progress before the connection is given up (the user
             timeout of RFC 9293 section 3.8.3 and RFC 5482; `TCP_USER_TIMEOUT` of Linux). Left out: none, as in
             Linux.
         keep_alive: Keep-alive: an idle end probes its peer and gives up without an answer. Default: off (RFC 9293
             section 3.8.4, MUST-25). Without it: false.
-        keep_alive_time: How long an end hears nothing before it probes, with `keep_alive`. Default: RFC 9293
-            section 3.8.4, MUST-28, and Linux. Without it: "7200s".
-        keep_alive_interval: The time between probes, with `keep_alive`. Default: Linux, `tcp_keepalive_intvl`.
+        keep_alive_time: With `keep_alive`: silence of the peer before the first probe. Default: RFC 9293 section
+            3.8.4, MUST-28, and Linux. Without it: "7200s".
+        keep_alive_interval: With `keep_alive`: time between two probes. Default: Linux, `tcp_keepalive_intvl`.
             Without it: "75s".
-        keep_alive_probes: Unanswered probes before the connection is given up, with `keep_alive`. Default: Linux,
+        keep_alive_probes: With `keep_alive`: unanswered probes before the connection is given up. Default: Linux,
             `tcp_keepalive_probes`. Without it: 9.
         initial_ssthresh: The slow start threshold at the start. Left out: as high as possible (RFC 5681 section
             3.1).
@@ -2837,11 +2838,11 @@ class TcpTransport(Table):
             counts in slow start. Default: RFC 5681 section 3.1, equation 2. 2 doubles the window each round trip
             in spite of delayed acknowledgements; RFC 3465 section 2.3 allows no more, and 1 after a timeout.
             Without it: 1.
-        rack: RACK (RFC 8985): a segment, also a retransmission, is lost a round trip and a reordering window after
-            its sending if a later one has arrived. It needs a variant that learns from SACK. Default chosen: off,
-            as in the publications; `bbr` always has it. Without it: false.
-        tail_loss_probe: Tail loss probes, with `rack`: another segment goes two round trips after the last one. A
-            lost tail then needs no timeout (TLP, RFC 8985 section 7). Default: off. Without it: false.
+        rack: RACK (RFC 8985): a segment or retransmission is lost if a later one has arrived and a round trip plus
+            a reordering window have passed. It needs a variant that repairs by SACK. Default chosen: off, as in
+            the publications; `bbr` always has it. Without it: false.
+        tail_loss_probe: Tail loss probes, with `rack`: a segment sent two round trips after the last one repairs a
+            lost tail without a timeout (TLP, RFC 8985 section 7). Default: off. Without it: false.
         loss_probe_rules: When a probe goes at the latest, with `tail_loss_probe`. Default: RFC 8985. Without it:
             "rfc8985".
         prr: Proportional rate reduction: during a repair the window follows the delivered octets, down to ssthresh
@@ -2864,8 +2865,8 @@ class TcpTransport(Table):
         l4s: Whether data goes as ECT(1), the identifier of L4S (RFC 9331 section 4.1), for queues such as
             `dualpi2`. It needs a control that marks reduce by their share: `dctcp` or `prague` (section 4.3).
             Default: no, RFC 8257 uses ECT(0). Without it: false.
-        abe: Whether a mark reduces the window by less than a loss, with `ecn`: to 0.8 of the flight, of `cubic` to
-            0.85. Default: no (RFC 8511 is experimental). Without it: false.
+        abe: With `ecn`: whether a mark reduces the window less than a loss, to 0.8 of the flight (`cubic`: 0.85).
+            Default: no (RFC 8511 is experimental). Without it: false.
         msl: Maximum segment lifetime: the end that closes first stays twice as long in TIME-WAIT. Default: RFC
             9293 section 3.4.2. Without it: "120s".
         challenge_ack_interval: The time in which at most `challenge_ack_limit` challenge ACKs are sent. Default:
@@ -2957,12 +2958,11 @@ class SctpTransport(Table):
         streams: Streams that messages use in turn. Default chosen: 1, as TCP has. Without it: 1.
         ordered: Whether messages keep their order within a stream (RFC 9260 section 6.6). Default: yes (RFC 9260
             section 11.1.5). Without it: true.
-        max_lifetime: How long a message is sent, from its writing on: at its end it is given up (timed
-            reliability, RFC 3758 section 4.1). Left out: until it arrives (RFC 9260). Not for `bulk` and
-            `transfer`.
-        max_retransmissions: How often each chunk of a message is retransmitted before the message is given up
-            (limited retransmissions, RFC 7496 section 3.1). Left out: until it arrives (RFC 9260). Not with
-            `max_lifetime`, nor for `bulk` and `transfer`.
+        max_lifetime: A message is abandoned this long after it was written (timed reliability, RFC 3758 section
+            4.1). Left out: until it arrives (RFC 9260). Not for `bulk` and `transfer`.
+        max_retransmissions: Retransmissions of each chunk of a message before the message is abandoned (limited
+            retransmissions, RFC 7496 section 3.1). Left out: until it arrives (RFC 9260). Not with `max_lifetime`,
+            nor for `bulk` and `transfer`.
         initial_window: A path's first window, in units of the largest DATA chunk (PMDCS), or of the MTU by RFC
             2960's rules. Left out: min(4 PMDCS, max(2 PMDCS, 4404 bytes)) (RFC 9260 section 7.2.1), or 2 MTU (RFC
             2960 section 7.2.1).
@@ -3053,31 +3053,30 @@ class QuicTransport(Table):
             `--set`, `--vary` and the API may name. Default: RFC 9002 section 7. Without it: "newreno".
         initial_window: The congestion window at first, and after a change of path. Default: ten datagrams of 1200
             bytes (RFC 9002 section 7.2). Without it: "12kB".
-        receive_window: The most that a receiver takes beyond what its application has read (RFC 9000 section 4.1).
-            Default: 1.25 MB, as quinn-proto 0.11.19: 100 Mb/s over 100 ms. Without it: "1250kB".
-        max_idle_timeout: The connection fails after so long without packets from the peer, to a millisecond (RFC
-            9000 section 10.1); 0 s is without limit. Default: as quinn-proto 0.11.19. Without it: "30s".
-        keep_alive: An end that has sent nothing for so long sends a PING (RFC 9000 section 10.1.2); 0 s is never.
+        receive_window: The receiver's buffer: octets beyond those that its application has read (RFC 9000 section
+            4.1). Default: 1.25 MB, as quinn-proto 0.11.19: 100 Mb/s over 100 ms. Without it: "1250kB".
+        max_idle_timeout: The connection fails after this time without packets from the peer, in whole milliseconds
+            (RFC 9000 section 10.1); 0 s: never. Default: as quinn-proto 0.11.19. Without it: "30s".
+        keep_alive: An end that has sent nothing for this time sends a PING (RFC 9000 section 10.1.2); 0 s: never.
             Default: never, as quinn-proto 0.11.19. Without it: "0s".
         messages: How the messages of an application travel. Default chosen: each on a stream of its own, as
             requests of HTTP/3 (RFC 9114 section 6). Without it: "stream_each".
-        client: The end that opens the connection; `to` for downloads. Default: `from`, as of every transport.
+        client: The end that opens the connection; `to` for downloads. Default: `from`, as for every transport.
             Without it: "from".
-        migration: Whether the client goes on from the address that its `multihomed` station prefers (RFC 9000
-            section 9). `change_primary_at` of the node says which, or a `[[handover]]`, or a `[[selection]]` with
-            the scheme `migration`. Default chosen: yes. Without it: true.
-        rebinding_interval: How often a NAT before the client gives it another port, which the client does not see;
-            0 s is never. Datagrams that the server still sends to the port before are lost. Default: never.
-            Without it: "0s".
+        migration: Whether the client migrates to the address that its `multihomed` station prefers (RFC 9000
+            section 9): by the node's `change_primary_at`, a `[[handover]]`, or a `[[selection]]` with the scheme
+            `migration`. Default chosen: yes. Without it: true.
+        rebinding_interval: How often a NAT changes the client's port, unseen by the client; 0 s: never. Datagrams
+            to the previous port are lost. Default: never. Without it: "0s".
         retry: Whether the server answers a client's first packet by Retry, with a token that proves its address.
             It costs a round trip (RFC 9000 section 8.1.2). Default chosen: no, as a server that is not under
             attack. Without it: false.
         ecn: Explicit Congestion Notification (RFC 9000 section 13.4): packets may be marked by queues with `ecn =
-            true`, and acknowledgements count the marks. Default chosen: off, as of TCP. Without it: false.
+            true`, and acknowledgements count the marks. Default chosen: off, as for TCP. Without it: false.
         l4s: Whether packets go as ECT(1), the identifier of L4S (RFC 9331 section 4.1), for queues such as
             `dualpi2`. It needs `dctcp` or `prague` (section 4.3). Default: no, quinn-proto sends ECT(0). Without
             it: false.
-        early_data: Data with the client's first flight (RFC 9001 section 4.6). Default chosen: none, as of ends
+        early_data: Data with the client's first flight (RFC 9001 section 4.6). Default chosen: none, as for ends
             that have not met before. Without it: "none".
         crypto: The cryptography. Default chosen: none, with the messages and sizes of TLS, so that runs spend no
             time on it. Without it: "null".
@@ -3147,7 +3146,7 @@ class InterfacePower(Table):
         access: The link or cell.
         up_w: Watts while it is up and not selected.
         selected_w: Watts while it is up and selected.
-        j_per_mb: Joules per 10^6 bytes of IP packets sent over it, either way, on top of that.
+        j_per_mb: Additional joules per 10^6 bytes of IP packets sent over it, either way.
     """
 
     access: str
@@ -3169,15 +3168,15 @@ class Flow(Table):
         dscp: The packets' DSCP. Both ends mark all that they send, acknowledgements included. Default: best effort
             (RFC 2474 section 4.1). Without it: 0.
         application: The application that generates the data.
-        policy: Links and cells that this flow prefers, first ones first, by name or technology. The flow uses no
-            others; the rules and the scheme are those of its node's `[[selection]]`. Left out: it goes where its
-            node selects.
+        policy: Links and cells for this flow in order of preference, by name or technology. The flow uses no
+            others. Rules and scheme are those of its node's `[[selection]]`. Left out: it goes where its node
+            selects.
         bidirectional: Whether both ends generate data over one connection; results have a row for each direction.
-            Default: no. `request_response` has two directions by itself. Without it: false.
+            Default: no. `request_response` always has two directions. Without it: false.
         reader: How `to` reads, over TCP. Left out: at once, so that the receive window never closes.
         reverse_reader: With `bidirectional`, how `from` reads. Left out: at once.
-        port: The port at `to`. Several flows may have the same one: each program that connects gets the next of
-            them. Left out: 49152 for the first flow of the scenario, the next one for each further flow.
+        port: The port at `to`. Flows may share a port: each program that connects gets the next flow. Left out:
+            49152 for the first flow of the scenario, the next one for each further flow.
         count: The number of copies: `{i}` in the `name` and other strings becomes 0, 1 and so on. Default: with
             `{i}`, as many as the copies that it refers to; else one.
     """
@@ -3283,7 +3282,7 @@ class PoissonApplication(Table):
     Attributes:
         packet_size: Payload of each packet, without headers; over TCP, of each write.
         mean_interval: Mean time between two packets, batches included.
-        mean_batch: Mean packets at one instant, geometric, at least 1. Batches come less often by this factor.
+        mean_batch: Mean packets at one instant, geometric, at least 1. Batches come this factor less often.
             Default: packets come alone. Without it: 1.
         start: When it begins; a distribution is drawn once a run. Default: with the run. Without it: "0s".
         stop: When it ends. Left out: with the run.
@@ -3514,7 +3513,7 @@ class Signalling(Table):
         interval: Time between two messages, from `start` until `stop`. Not for `link_events`.
         processing_time: The responder's time from a request to its response. Default: none. Without it: "0s".
         acknowledgement: MIH acknowledgement of every message. Left out: none, and no retransmissions.
-        messages: With `kind = "request"`: the request or the response, if it is acknowledged by timers of its own.
+        messages: With `kind = "request"`: timers of its own for the request or the response.
         lifetime: How long both ends keep a transaction. Left out: until its ID is used again.
         rate_limit: A token bucket at each of the two MIHFs, for this signalling. Left out: no limit.
         events: For `link_events`: the events to which the MIH user at `to` subscribes. Left out: `link_up`,
@@ -3596,8 +3595,8 @@ class LinkThreshold(Table):
         report_interval: Packet errors: the time of a measurement, the same for all thresholds of a link. A signal
             is reported at each measurement.
         direction: Which crossing counts.
-        one_shot: Whether it counts once alone (IEEE Std 802.21-2008, TH_ACTION). Default chosen: false. Without
-            it: false.
+        one_shot: Whether only the first crossing counts (IEEE Std 802.21-2008, TH_ACTION). Default chosen: false.
+            Without it: false.
     """
 
     link: str
@@ -3926,7 +3925,7 @@ Loss = BernoulliLoss | GilbertElliottLoss | SeriesLoss | ListLoss
 #: Each packet that is not lost arrives twice with a probability, independently.
 Duplicate = Probability | DuplicateTable
 
-#: The strength of the signal that a direction is received with, in dBm: a plain value, or a table.
+#: The received signal strength of a direction, in dBm: a plain value, or a table.
 LinkSignal = Power | LinkSignalTable
 
 #: A physical layer of IEEE 802.11.
@@ -3961,7 +3960,7 @@ Shadowing = PerFrameShadowing | PerCoherenceTimeShadowing | ByDistanceShadowing
 #: The criterion by which a frame is understood.
 WifiReception = ThresholdWifiReception | SinrWifiReception
 
-#: Losses of data beside the radio, independent for each station and direction.
+#: Losses of data in addition to the radio's, independent for each station and direction.
 WifiLoss = BernoulliWifiLoss | GilbertElliottWifiLoss | SeriesWifiLoss | ListWifiLoss
 
 #: When a loss holds.
@@ -3971,7 +3970,7 @@ WifiLoss = BernoulliWifiLoss | GilbertElliottWifiLoss | SeriesWifiLoss | ListWif
 During = Literal["always", "link_going_down"]
 
 #: The unit that is lost.
-#: "packets": Packets that the MAC has brought over and acknowledged: nobody repeats them.
+#: "packets": Packets that the MAC has delivered and acknowledged, so it does not repeat them.
 #: "attempts": Data frames: lost ones are repeated up to the retry limit.
 LossOf = Literal["packets", "attempts"]
 
@@ -4165,7 +4164,7 @@ TcpRtoRules = Literal["rfc6298", "linux"]
 
 #: How much data ends the delay of an acknowledgement.
 #: "rfc": `delayed_ack_count` full-sized segments, options included (RFC 5681 section 4.2).
-#: "linux": More octets than the peer's full segments have, as in Linux 6.12: a full segment and any other.
+#: "linux": More octets than a full segment of the peer, as in Linux 6.12: a full segment and any other.
 TcpDelayedAckRules = Literal["rfc", "linux"]
 
 #: When Nagle's algorithm lets a short segment go.
@@ -4173,10 +4172,10 @@ TcpDelayedAckRules = Literal["rfc", "linux"]
 #: "minshall": When all short segments are acknowledged (draft-minshall-nagle), as in Linux 6.12.
 TcpNagleRules = Literal["rfc", "minshall"]
 
-#: When a congestion window that is not used grows, and whether it shrinks.
+#: Whether an unused congestion window grows or shrinks.
 #: "half": It grows while half of it is in use (RFC 7661 section 4.2), and shrinks by `restart_after_idle` alone.
-#: "linux": Linux 6.12: it grows while all of it is in use, in slow start half of it. With `restart_after_idle` it is
-#: halved for each retransmission timeout of an idle time. After each timeout in which it was not in use, it shrinks
+#: "linux": Linux 6.12: it grows while all of it is in use, in slow start half of it. With `restart_after_idle` each
+#: retransmission timeout of an idle time halves it. After each timeout in which it was not fully used, it shrinks
 #: halfway to the octets in flight (RFC 2861).
 TcpWindowValidation = Literal["half", "linux"]
 
@@ -4211,9 +4210,9 @@ SctpRules = Literal["rfc9260", "rfc2960"]
 QuicCongestionControl = Literal["newreno", "reno", "cubic", "cubic_linux", "vegas", "bbr", "dctcp", "prague"]
 
 #: How messages travel.
-#: "stream_each": Each on a stream of its own (RFC 9000 section 2): a lost packet delays the messages in it alone.
+#: "stream_each": Each on a stream of its own (RFC 9000 section 2): a lost packet delays only its own messages.
 #: "one_stream": All on one stream, in order: a lost packet delays all that follow.
-#: "datagrams": Each in a DATAGRAM frame (RFC 9221): a lost one is not repeated.
+#: "datagrams": Each in a DATAGRAM frame (RFC 9221), which is not retransmitted.
 QuicMessages = Literal["stream_each", "one_stream", "datagrams"]
 
 #: An end of a flow.
@@ -4223,7 +4222,7 @@ End = Literal["from", "to"]
 
 #: What becomes of data that a client sends with its first flight.
 #: "none": The client has never met the server, and sends none.
-#: "accepted": The client has a ticket of the server (RFC 8446 section 4.6.1), which takes it: 0-RTT.
+#: "accepted": The client has a ticket of the server (RFC 8446 section 4.6.1), which accepts it: 0-RTT.
 #: "refused": The server has forgotten the ticket. The client sends the data again after the handshake.
 QuicEarlyData = Literal["none", "accepted", "refused"]
 
@@ -4295,8 +4294,8 @@ SubscribedEvent = Literal["link_detected", "link_up", "link_parameters_report", 
 Crossing = Literal["above", "below"]
 
 #: An action of a link (IEEE Std 802.21-2008, LINK_AC_TYPE and LINK_AC_ATTR).
-#: "power_up": The station may return to it, and does so where it hears it.
-#: "power_down": The station leaves it, and does not return before a power up.
+#: "power_up": The station may use the link again, and does so where it hears it.
+#: "power_down": The station leaves the link until a power up.
 #: "disconnect": The same as `power_down`.
 #: "scan": An 802.11 link with `beacons`, or an 802.16 link with `scanning`, scans.
 LinkActionKind = Literal["power_up", "power_down", "disconnect", "scan"]

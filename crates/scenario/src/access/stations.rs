@@ -43,7 +43,7 @@ pub struct Advertisement {
     #[serde(rename = "size", default = "default_size_bytes", with = "units::size")]
     #[schemars(with = "units::Size")]
     pub size_bytes: u64,
-    /// How long before it leaves the cell's reach a station gets Link_Going_Down. Left out: at its first
+    /// Link_Going_Down comes this long before the station leaves the cell's reach. Left out: at its first
     /// missed beacon.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]

@@ -121,7 +121,7 @@ pub struct Poisson {
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub mean_interval: Span,
-    /// Mean packets at one instant, geometric, at least 1. Batches come less often by this factor. Default:
+    /// Mean packets at one instant, geometric, at least 1. Batches come this factor less often. Default:
     /// packets come alone.
     #[serde(rename = "mean_batch", default = "default_mean_batch_packets")]
     #[schemars(range(min = 1))]

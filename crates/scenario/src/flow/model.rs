@@ -35,13 +35,12 @@ pub struct Flow {
     pub dscp: Dscp,
     /// The application that generates the data.
     pub application: Application,
-    /// Links and cells that this flow prefers, first ones first, by name or technology. The flow uses no
-    /// others; the rules and the scheme are those of its node's `[[selection]]`. Left out: it goes where its
-    /// node selects.
+    /// Links and cells for this flow in order of preference, by name or technology. The flow uses no others.
+    /// Rules and scheme are those of its node's `[[selection]]`. Left out: it goes where its node selects.
     #[serde(default)]
     pub policy: Option<Box<Vec<String>>>,
     /// Whether both ends generate data over one connection; results have a row for each direction. Default:
-    /// no. `request_response` has two directions by itself.
+    /// no. `request_response` always has two directions.
     #[serde(default)]
     pub bidirectional: bool,
     /// How `to` reads, over TCP. Left out: at once, so that the receive window never closes.
@@ -50,8 +49,8 @@ pub struct Flow {
     /// With `bidirectional`, how `from` reads. Left out: at once.
     #[serde(default)]
     pub reverse_reader: Option<Box<Reader>>,
-    /// The port at `to`. Several flows may have the same one: each program that connects gets the next of
-    /// them. Left out: 49152 for the first flow of the scenario, the next one for each further flow.
+    /// The port at `to`. Flows may share a port: each program that connects gets the next flow. Left out:
+    /// 49152 for the first flow of the scenario, the next one for each further flow.
     #[serde(default)]
     #[schemars(range(min = 1))]
     pub port: Option<NonZeroU16>,

@@ -136,7 +136,7 @@ pub struct Registration {
     #[serde(default = "default_retransmission", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub retransmission: Span,
-    /// The limit of that time's doubling. Default chosen: 64 s, about TCP's 60 s (RFC 6298).
+    /// The limit of `retransmission`, which doubles. Default chosen: 64 s, about TCP's 60 s (RFC 6298).
     #[serde(default = "default_max_retransmission", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub max_retransmission: Span,
@@ -148,7 +148,7 @@ pub struct Registration {
     #[schemars(with = "units::Duration")]
     pub replay_window: Span,
     /// How far a mobile node's clock is ahead of its home agent's at the start. Beyond `replay_window` the
-    /// first request is refused and the clock set. Default chosen: none.
+    /// home agent refuses the first request, and the node sets its clock. Default chosen: none.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub clock_ahead: Span,

@@ -73,9 +73,8 @@ struct NodeTable {
     #[serde(default)]
     #[schemars(extend("default" = "0s"))]
     packet_processing_time: TimeDistribution,
-    /// A station changes its cell when another base station is nearer by more than this. For a `multihomed`
-    /// station it is the margin of the rule `nearer`. Default chosen: 0, because distances have no noise
-    /// here.
+    /// A station changes its cell when another base station is nearer by more than this. For `multihomed`
+    /// stations: the margin of the rule `nearer`. Default chosen: 0, because distances have no noise here.
     #[serde(rename = "hysteresis", default, with = "units::length")]
     #[schemars(with = "units::Length")]
     hysteresis_m: f64,
@@ -83,7 +82,7 @@ struct NodeTable {
     /// nothing. Default chosen: false: an address names the node, and routes take the shortest way to it.
     #[serde(default)]
     multihomed: bool,
-    /// How a station's addresses follow it from cell to cell. A scheme that the scenario contradicts is
+    /// How a station's addresses follow it from cell to cell. A scheme that contradicts the scenario is
     /// refused. Left out: `mobile_ip` in a `[[mobile_ip]]`, else `bridged`. A `multihomed` node has
     /// `mobile_sctp` with `dynamic_addresses`, `migration` with a flow over QUIC from it, `mih` in a
     /// `[[handover]]`, else `multihomed`.

@@ -47,13 +47,13 @@ pub struct Selection {
     #[serde(default, with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub dwell_time: Span,
-    /// How long the selected interface may be down before one is selected that the policy prefers less, such
+    /// How long the selected interface may be down before the node falls back to a less preferred one, such
     /// as LTE between two access points. Default chosen: no time.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub hold_time: Span,
-    /// Whether an interface is left, if another is good, when its link announces its end (Link_Going_Down of
-    /// IEEE 802.21): predicted residence. Default chosen: no.
+    /// Whether the node leaves an interface at its Link_Going_Down (IEEE 802.21) if another is good:
+    /// predicted residence. Default chosen: no.
     #[serde(default)]
     pub leave_when_going_down: bool,
     /// The weakest good signal. An interface below it is selected only if no other is up. Left out: any
@@ -73,7 +73,7 @@ pub struct Selection {
     /// Prices of interfaces, which `cheapest` compares and results add up. Default: none has a price.
     #[serde(default)]
     pub prices: Vec<Price>,
-    /// The power of interfaces' radios; the table `energy` has what they draw. Default: none is counted.
+    /// The power of interfaces' radios, for the table `energy`. Default: none is counted.
     #[serde(default)]
     pub power: Vec<Power>,
 }
@@ -89,7 +89,7 @@ pub struct Power {
     pub up_w: f64,
     /// Watts while it is up and selected.
     pub selected_w: f64,
-    /// Joules per 10^6 bytes of IP packets sent over it, either way, on top of that.
+    /// Additional joules per 10^6 bytes of IP packets sent over it, either way.
     pub j_per_mb: f64,
 }
 

@@ -44,7 +44,7 @@ pub struct Signalling {
     /// MIH acknowledgement of every message. Left out: none, and no retransmissions.
     #[serde(default)]
     pub acknowledgement: Option<Acknowledgement>,
-    /// With `kind = "request"`: the request or the response, if it is acknowledged by timers of its own.
+    /// With `kind = "request"`: timers of its own for the request or the response.
     #[serde(default)]
     pub messages: Vec<ExchangeTimers>,
     /// How long both ends keep a transaction. Left out: until its ID is used again.
@@ -161,7 +161,7 @@ pub struct LinkThreshold {
     pub report_interval: Option<Span>,
     /// Which crossing counts.
     pub direction: Crossing,
-    /// Whether it counts once alone (IEEE Std 802.21-2008, TH_ACTION). Default chosen: false.
+    /// Whether only the first crossing counts (IEEE Std 802.21-2008, TH_ACTION). Default chosen: false.
     #[serde(default)]
     pub one_shot: bool,
 }
@@ -195,9 +195,9 @@ pub struct LinkAction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkActionKind {
-    /// The station may return to it, and does so where it hears it.
+    /// The station may use the link again, and does so where it hears it.
     PowerUp,
-    /// The station leaves it, and does not return before a power up.
+    /// The station leaves the link until a power up.
     PowerDown,
     /// The same as `power_down`.
     Disconnect,

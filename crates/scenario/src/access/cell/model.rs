@@ -39,7 +39,7 @@ pub struct Cell {
     pub mtu_bytes: u64,
     /// The cell's reach, and its losses by distance.
     pub coverage: Coverage,
-    /// How the base station makes itself known.
+    /// Its beacons.
     #[serde(default)]
     pub advertisement: Advertisement,
 }

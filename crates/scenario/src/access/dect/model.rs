@@ -55,7 +55,7 @@ pub struct Dect {
     /// The other terminals, an entry a type. Left out: none.
     #[serde(default)]
     pub terminals: Vec<Terminals>,
-    /// Multiplies the offered traffic of all `terminals`. Default: as they say.
+    /// Multiplies the offered traffic of all `terminals`. Default: unchanged.
     #[serde(default = "one")]
     pub load_factor: f64,
     /// How many bearers the other terminals of type `data` want and need.
@@ -94,7 +94,7 @@ fn one() -> f64 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Connection {
-    /// Set-up and modification end with so many bearers. Default: the paper.
+    /// Set-up and modification end at this number of bearers. Default: the paper.
     pub target_bearers: u32,
     /// With fewer bearers the connection is blocked or dropped, and set up again. Default chosen: 1.
     pub minimum_bearers: u32,
@@ -113,7 +113,7 @@ impl Default for Connection {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DataTerminals {
-    /// Set-up ends with so many bearers. Default: the paper.
+    /// Set-up ends at this number of bearers. Default: the paper.
     pub target_bearers: u32,
     /// With fewer bearers a call is blocked or dropped. Default chosen: 1.
     pub minimum_bearers: u32,
@@ -182,7 +182,7 @@ pub struct Errors {
     #[serde(deserialize_with = "units::probability")]
     #[schemars(with = "units::Probability")]
     pub ber_bad: f64,
-    /// Multiplies both bit error ratios. Default: as they are.
+    /// Multiplies both bit error ratios. Default: unchanged.
     pub ber_factor: f64,
     /// Probability a frame of going from good to bad. Default: the paper.
     #[serde(deserialize_with = "units::probability")]
@@ -192,7 +192,7 @@ pub struct Errors {
     #[serde(deserialize_with = "units::probability")]
     #[schemars(with = "units::Probability")]
     pub bad_to_good: f64,
-    /// Whether the A field fails too, so that a whole slot or its acknowledgement is lost. Default chosen:
+    /// Whether the A field may fail too, which loses the whole slot or its acknowledgement. Default chosen:
     /// no, because the paper does not mention it.
     pub a_field_errors: bool,
     /// Times in which both bit error ratios are multiplied. Left out: none.
@@ -246,7 +246,7 @@ pub struct Handovers {
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub other_terminals_interval: Span,
-    /// Multiplies how often handovers are needed, for all terminals. Default: as they are.
+    /// Multiplies how often handovers are needed, for all terminals. Default: unchanged.
     pub need_factor: f64,
     /// Mean stay of a terminal in a cell, exponential. Default chosen: one minute; the paper gives no times.
     #[serde(with = "units::duration")]
@@ -328,7 +328,7 @@ pub enum Transceivers {
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ChannelList {
-    /// A list is made again after so many frames. Default: the paper.
+    /// Frames after which a list is refreshed. Default: the paper.
     pub refresh_frames: u64,
     /// Probability that an idle channel is seen as quiet; otherwise as interfered. Default: the paper.
     #[serde(deserialize_with = "units::probability")]
@@ -392,14 +392,14 @@ pub struct Lu1 {}
 pub struct Lu2 {
     /// Fragments of 29 octets that may be unacknowledged, 1 to 127. Default: the paper.
     pub window_fragments: u32,
-    /// T1: frames without progress before the receiver of an incomplete DLC frame asks for retransmission.
+    /// T1: frames without progress before the receiver of an incomplete DLC frame requests a retransmission.
     /// Default: the paper.
     pub retransmission_timer_frames: u32,
     /// T2: frames from that request until the DLC frame is dropped. Default: the paper.
     pub discard_timer_frames: u32,
     /// The unit that the receiver acknowledges. Default chosen: every fragment.
     pub acknowledgement: DlcAcknowledgement,
-    /// Frames until the sender knows what the receiver knows. Default chosen: 1, the shortest.
+    /// Frames until the receiver's state reaches the sender. Default chosen: 1, the shortest.
     pub acknowledgement_delay_frames: u32,
     /// Whether T1 and T2 run while there is no bearer. Default chosen: no, nothing can arrive then.
     pub timers_without_bearers: TimersWithoutBearers,

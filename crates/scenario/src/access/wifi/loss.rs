@@ -25,7 +25,7 @@ pub struct Loss {
     pub model: LossModel,
 }
 
-/// Losses of data beside the radio, independent for each station and direction.
+/// Losses of data in addition to the radio's, independent for each station and direction.
 // As written; it becomes a `Loss`, which has what the models share in one place.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename = "tag:model", rename_all = "snake_case")]
@@ -164,7 +164,7 @@ pub(crate) struct SeriesTable {
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     content: Option<Lines<Vec<(Time, f64)>>>,
-    /// The steps begin again after this time. Left out: the last one stays.
+    /// The steps begin again after this time. Left out: the last step stays.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     period: Option<Span>,
@@ -174,7 +174,7 @@ pub(crate) struct SeriesTable {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LossOf {
-    /// Packets that the MAC has brought over and acknowledged: nobody repeats them.
+    /// Packets that the MAC has delivered and acknowledged, so it does not repeat them.
     #[default]
     Packets,
     /// Data frames: lost ones are repeated up to the retry limit.

@@ -60,22 +60,22 @@ pub struct Wifi {
     /// The largest contention window. Default: aCWmax (IEEE 802.11-2007 sections 18.3.3 and 19.8.4).
     #[serde(default = "default_cw_max")]
     pub cw_max: u32,
-    /// Transmissions in all of an RTS frame, or of a data frame up to `rts_threshold`, before its packet is
-    /// dropped. Default: dot11ShortRetryLimit (IEEE 802.11-2007 annex D).
+    /// Attempts of an RTS frame, or of a data frame up to `rts_threshold`, before its packet is dropped; the
+    /// first one counts. Default: dot11ShortRetryLimit (IEEE 802.11-2007 annex D).
     #[serde(default = "default_short_retry_limit")]
     #[schemars(range(min = 1))]
     pub short_retry_limit: u32,
-    /// The same for longer data frames. Default: dot11LongRetryLimit (IEEE 802.11-2007 annex D).
+    /// The same limit for longer data frames. Default: dot11LongRetryLimit (IEEE 802.11-2007 annex D).
     #[serde(default = "default_long_retry_limit")]
     #[schemars(range(min = 1))]
     pub long_retry_limit: u32,
     /// RTS and CTS precede longer data frames (MAC header and FCS included). Default: dot11RTSThreshold (IEEE
-    /// 802.11-2007 annex D), so that none is.
+    /// 802.11-2007 annex D): no frame is longer.
     #[serde(rename = "rts_threshold", default = "default_rts_threshold_bytes", with = "units::size")]
     #[schemars(with = "units::Size")]
     pub rts_threshold_bytes: u64,
     /// Longer unicast data frames (MAC header and FCS included) are sent in fragments of this length, an even
-    /// number from 256. Default: dot11FragmentationThreshold (IEEE 802.11-2007 annex D), so that none is.
+    /// number from 256. Default: dot11FragmentationThreshold (IEEE 802.11-2007 annex D): no frame is longer.
     #[serde(
         rename = "fragmentation_threshold",
         default = "default_fragmentation_threshold_bytes",
@@ -100,7 +100,7 @@ pub struct Wifi {
     /// Radio range by the nodes' places: each needs a `position`. Left out: all hear each other.
     #[serde(default)]
     pub radio: Option<Radio>,
-    /// Losses beside the radio; a single table stands for one. Default: none.
+    /// Losses of data in addition to the radio's: a table, or a list of tables. Default: none.
     #[serde(default, deserialize_with = "losses")]
     #[schemars(with = "OneOrMany<LossTable>")]
     pub loss: Vec<Loss>,

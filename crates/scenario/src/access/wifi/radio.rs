@@ -32,7 +32,8 @@ pub struct Radio {
     /// Reception in spite of overlapping frames. Left out: frames that overlap are lost.
     #[serde(default)]
     pub capture: Option<Capture>,
-    /// The test whether a frame is understood. Default chosen: its power, by `reception_threshold`.
+    /// How a receiver decides whether it decodes a frame. Default chosen: its power, by
+    /// `reception_threshold`.
     #[serde(default)]
     pub reception: Reception,
     /// The distance up to which frames at `rate` are understood, before shadowing; it sets

@@ -85,7 +85,7 @@ pub struct Aarf {
     #[serde(default = "default_failures")]
     #[schemars(range(min = 1))]
     pub failures: u32,
-    /// Attempts at one rate before the next higher one is tried in any case, at first; it doubles too.
+    /// Attempts at one rate before the next higher one is tried in any case, at first; doubles likewise.
     /// Default: Lacage, Manshaei and Turletti 2004.
     #[serde(default = "default_timer_attempts")]
     #[schemars(range(min = 1))]

@@ -56,8 +56,8 @@ pub struct Entry {
     /// Contention ranging retries. Default: the standard's least (IEEE Std 802.16-2004 table 342).
     #[serde(default = "default_ranging_retries")]
     pub ranging_retries: u32,
-    /// Invited ranging bursts in which a station was not heard before it is sent away. Default: the
-    /// standard's least (IEEE Std 802.16-2004 table 342).
+    /// Unheard invited ranging bursts before the base station sends the station away. Default: the standard's
+    /// least (IEEE Std 802.16-2004 table 342).
     #[serde(default = "default_ranging_retries")]
     pub invited_ranging_retries: u32,
     /// Repetitions of SBC-REQ. Default: the standard's least (IEEE Std 802.16-2004 table 342).
@@ -85,8 +85,8 @@ pub struct Entry {
     #[serde(default = "default_report_interval", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub report_interval: Span,
-    /// How long before it leaves the cell's reach a station gets Link_Going_Down. Left out: when it loses the
-    /// maps.
+    /// Link_Going_Down comes this long before the station leaves the cell's reach. Left out: when it loses
+    /// the maps.
     #[serde(default, with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub going_down_ahead: Option<Span>,
@@ -159,7 +159,7 @@ pub struct Timers {
     #[serde(default = "default_t27_idle", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub t27_idle: Span,
-    /// T27 active: the same of a station whose last burst was not heard. Default chosen: 16 repetitions
+    /// T27 active: the same for a station whose last burst was not heard. Default chosen: 16 repetitions
     /// within T4.
     #[serde(default = "default_t27_active", with = "units::duration")]
     #[schemars(with = "units::Duration")]
@@ -168,7 +168,7 @@ pub struct Timers {
     #[serde(default = "default_lost_map", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub lost_dl_map: Span,
-    /// The same without a UL-MAP. Default: table 342.
+    /// How long a station without a UL-MAP stays synchronized. Default: table 342.
     #[serde(default = "default_lost_map", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub lost_ul_map: Span,

@@ -263,7 +263,7 @@ pub struct UnsolicitedGrants {
     pub packing: Option<bool>,
 }
 
-/// Polled stations: each gets a burst for a request, needed or not.
+/// Polled stations: each gets a burst for a request, even without need.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Polling {

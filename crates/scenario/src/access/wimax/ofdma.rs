@@ -14,7 +14,7 @@ pub struct Ofdma {
     /// MHz, 1024 above, as in profiles of the WiMAX Forum.
     #[serde(default)]
     pub subcarriers: Option<u32>,
-    /// Repetitions of the map burst in QPSK 1/2: 1, 2, 4 or 6 (section 8.4.9). Default chosen: 4, as of the
+    /// Repetitions of the map burst in QPSK 1/2: 1, 2, 4 or 6 (section 8.4.9). Default chosen: 4, as for the
     /// frame control header.
     #[serde(default = "default_map_repetition")]
     pub map_repetition: u32,

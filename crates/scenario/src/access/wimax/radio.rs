@@ -37,12 +37,12 @@ pub struct Radio {
     /// Implementation loss of a receiver in dB. Default: IEEE Std 802.16-2004 section 8.3.11.1.
     #[serde(default = "default_implementation_margin_db")]
     pub implementation_margin_db: f64,
-    /// Thresholds of single burst profiles. Others are the standard's. OFDM: 6.4, 9.4, 11.2, 16.4, 18.2, 22.7
-    /// and 24.4 dB from BPSK 1/2 up (IEEE Std 802.16-2004 table 266). OFDMA: 5, 8, 10.5, 14, 18 and 20 dB
-    /// from QPSK 1/2 up (IEEE Std 802.16e-2005 table 338).
+    /// Thresholds of single burst profiles. Other profiles have the standard's. OFDM: 6.4, 9.4, 11.2, 16.4,
+    /// 18.2, 22.7 and 24.4 dB from BPSK 1/2 up (IEEE Std 802.16-2004 table 266). OFDMA: 5, 8, 10.5, 14, 18
+    /// and 20 dB from QPSK 1/2 up (IEEE Std 802.16e-2005 table 338).
     #[serde(default)]
     pub thresholds: Vec<Threshold>,
-    /// Link_Going_Down comes below this factor times the power that maps need. Default chosen: 6 dB, as of
+    /// Link_Going_Down comes below this factor times the power that maps need. Default chosen: 6 dB, as for
     /// stations of 802.11.
     #[serde(default = "default_going_down_factor")]
     pub going_down_factor: f64,
@@ -74,7 +74,7 @@ pub struct Threshold {
 pub struct BlockErrors {
     /// The source of the numbers, repeated in the results' table `wimax`.
     pub source: String,
-    /// Those of each burst profile.
+    /// The table of each burst profile.
     pub profiles: Vec<ProfileErrors>,
 }
 
@@ -95,11 +95,11 @@ pub struct ProfileErrors {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "WimaxAdaptation")]
 pub struct Adaptation {
-    /// How far above its threshold a profile is left for a more robust one, in dB. Default chosen: 1, seconds
-    /// of a walk.
+    /// A profile gives way to a more robust one this far above its threshold, in dB. Default chosen: 1 dB, a
+    /// few seconds of a walk.
     #[serde(default = "default_margin_db")]
     pub margin_db: f64,
-    /// How much further above it a faster profile begins, in dB. Default chosen: 1.
+    /// Additional margin before a faster profile begins, in dB. Default chosen: 1.
     #[serde(default = "default_margin_db")]
     pub hysteresis_db: f64,
 }

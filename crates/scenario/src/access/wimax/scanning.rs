@@ -40,7 +40,7 @@ pub struct Scanning {
     #[serde(default = "default_retries")]
     pub retries: u32,
     /// With `radio`: how much stronger another cell must be, in dB. Without: the station's `hysteresis`.
-    /// Default chosen: as of stations of 802.11.
+    /// Default chosen: as for stations of 802.11.
     #[serde(default = "default_hysteresis_db")]
     pub hysteresis_db: f64,
 }

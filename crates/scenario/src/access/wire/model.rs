@@ -90,7 +90,7 @@ struct LinkTable {
     #[serde(default, deserialize_with = "one_or_many")]
     #[schemars(with = "OneOrMany<Duplicate>")]
     duplicate: Vec<Duplicate>,
-    /// Times in which the link is cut: packets on it or arriving at it are lost. Left out: none.
+    /// Times in which the link is cut: packets on the link or arriving at it are lost. Left out: none.
     #[serde(default)]
     outages: Vec<Outage>,
     /// The signal of a radio link, which the policies of a `[[selection]]` compare: one for both directions,

@@ -115,7 +115,7 @@ macro_rules! over_time {
             #[serde(default)]
             #[schemars(with = "Option<String>")]
             pub content: Option<Lines<Vec<(Time, f64)>>>,
-            /// The steps begin again after this time. Left out: the last one stays.
+            /// The steps begin again after this time. Left out: the last step stays.
             #[serde(default, with = "units::duration")]
             #[schemars(with = "Option<units::Duration>")]
             pub period: Option<Span>,
@@ -130,7 +130,7 @@ macro_rules! over_time {
             #[serde(default, with = "units::instant")]
             #[schemars(with = "Option<units::Instant>")]
             pub at: Option<Time>,
-            /// The link event that begins it, each time, until the next step. Either this or `at`.
+            /// The link event that begins it, each time it happens, until the next step. Either this or `at`.
             #[serde(default)]
             pub on: Option<LinkEvent>,
             $(#[$about_value])*
@@ -230,8 +230,8 @@ over_time! {
         #[serde(default)]
         #[schemars(extend("default" = "0s"))]
         jitter: TimeDistribution,
-        /// Whether a packet may overtake an earlier one with a longer delay. Default chosen: no, as on a path
-        /// of FIFO queues: a packet arrives no earlier than the one before it.
+        /// Whether a packet may overtake an earlier one whose delay is longer. Default chosen: no, as on a
+        /// path of FIFO queues: a packet arrives no earlier than the one before it.
         #[serde(default)]
         reordering: bool,
     }
@@ -272,7 +272,7 @@ over_time! {
 }
 
 over_time! {
-    /// The strength of the signal that a direction is received with, in dBm: a plain value, or a table.
+    /// The received signal strength of a direction, in dBm: a plain value, or a table.
     #[serde(rename = "plain value or table", deny_unknown_fields)]
     #[schemars(rename = "LinkSignal", transform = plain_value_is_first_key)]
     Signal {

@@ -20,17 +20,17 @@ pub struct Quic {
     #[serde(rename = "initial_window", with = "units::size")]
     #[schemars(with = "units::Size")]
     pub initial_window_bytes: u64,
-    /// The most that a receiver takes beyond what its application has read (RFC 9000 section 4.1). Default:
-    /// 1.25 MB, as quinn-proto 0.11.19: 100 Mb/s over 100 ms.
+    /// The receiver's buffer: octets beyond those that its application has read (RFC 9000 section 4.1).
+    /// Default: 1.25 MB, as quinn-proto 0.11.19: 100 Mb/s over 100 ms.
     #[serde(rename = "receive_window", with = "units::size")]
     #[schemars(with = "units::Size")]
     pub receive_window_bytes: u64,
-    /// The connection fails after so long without packets from the peer, to a millisecond (RFC 9000 section
-    /// 10.1); 0 s is without limit. Default: as quinn-proto 0.11.19.
+    /// The connection fails after this time without packets from the peer, in whole milliseconds (RFC 9000
+    /// section 10.1); 0 s: never. Default: as quinn-proto 0.11.19.
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub max_idle_timeout: Span,
-    /// An end that has sent nothing for so long sends a PING (RFC 9000 section 10.1.2); 0 s is never.
+    /// An end that has sent nothing for this time sends a PING (RFC 9000 section 10.1.2); 0 s: never.
     /// Default: never, as quinn-proto 0.11.19.
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
@@ -38,14 +38,14 @@ pub struct Quic {
     /// How the messages of an application travel. Default chosen: each on a stream of its own, as requests of
     /// HTTP/3 (RFC 9114 section 6).
     pub messages: QuicMessages,
-    /// The end that opens the connection; `to` for downloads. Default: `from`, as of every transport.
+    /// The end that opens the connection; `to` for downloads. Default: `from`, as for every transport.
     pub client: End,
-    /// Whether the client goes on from the address that its `multihomed` station prefers (RFC 9000 section
-    /// 9). `change_primary_at` of the node says which, or a `[[handover]]`, or a `[[selection]]` with the
-    /// scheme `migration`. Default chosen: yes.
+    /// Whether the client migrates to the address that its `multihomed` station prefers (RFC 9000 section 9):
+    /// by the node's `change_primary_at`, a `[[handover]]`, or a `[[selection]]` with the scheme `migration`.
+    /// Default chosen: yes.
     pub migration: bool,
-    /// How often a NAT before the client gives it another port, which the client does not see; 0 s is never.
-    /// Datagrams that the server still sends to the port before are lost. Default: never.
+    /// How often a NAT changes the client's port, unseen by the client; 0 s: never. Datagrams to the previous
+    /// port are lost. Default: never.
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub rebinding_interval: Span,
@@ -53,13 +53,13 @@ pub struct Quic {
     /// costs a round trip (RFC 9000 section 8.1.2). Default chosen: no, as a server that is not under attack.
     pub retry: bool,
     /// Explicit Congestion Notification (RFC 9000 section 13.4): packets may be marked by queues with `ecn =
-    /// true`, and acknowledgements count the marks. Default chosen: off, as of TCP.
+    /// true`, and acknowledgements count the marks. Default chosen: off, as for TCP.
     pub ecn: bool,
     /// Whether packets go as ECT(1), the identifier of L4S (RFC 9331 section 4.1), for queues such as
     /// `dualpi2`. It needs `dctcp` or `prague` (section 4.3). Default: no, quinn-proto sends ECT(0).
     pub l4s: bool,
-    /// Data with the client's first flight (RFC 9001 section 4.6). Default chosen: none, as of ends that have
-    /// not met before.
+    /// Data with the client's first flight (RFC 9001 section 4.6). Default chosen: none, as for ends that
+    /// have not met before.
     pub early_data: QuicEarlyData,
     /// The cryptography. Default chosen: none, with the messages and sizes of TLS, so that runs spend no time
     /// on it.
@@ -141,7 +141,7 @@ pub enum QuicCrypto {
 pub enum QuicEarlyData {
     /// The client has never met the server, and sends none.
     None,
-    /// The client has a ticket of the server (RFC 8446 section 4.6.1), which takes it: 0-RTT.
+    /// The client has a ticket of the server (RFC 8446 section 4.6.1), which accepts it: 0-RTT.
     Accepted,
     /// The server has forgotten the ticket. The client sends the data again after the handshake.
     Refused,
@@ -151,11 +151,11 @@ pub enum QuicEarlyData {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum QuicMessages {
-    /// Each on a stream of its own (RFC 9000 section 2): a lost packet delays the messages in it alone.
+    /// Each on a stream of its own (RFC 9000 section 2): a lost packet delays only its own messages.
     StreamEach,
     /// All on one stream, in order: a lost packet delays all that follow.
     OneStream,
-    /// Each in a DATAGRAM frame (RFC 9221): a lost one is not repeated.
+    /// Each in a DATAGRAM frame (RFC 9221), which is not retransmitted.
     Datagrams,
 }
 

@@ -29,14 +29,14 @@ pub struct Sctp {
     /// Whether messages keep their order within a stream (RFC 9260 section 6.6). Default: yes (RFC 9260
     /// section 11.1.5).
     pub ordered: bool,
-    /// How long a message is sent, from its writing on: at its end it is given up (timed reliability, RFC
-    /// 3758 section 4.1). Left out: until it arrives (RFC 9260). Not for `bulk` and `transfer`.
+    /// A message is abandoned this long after it was written (timed reliability, RFC 3758 section 4.1). Left
+    /// out: until it arrives (RFC 9260). Not for `bulk` and `transfer`.
     #[serde(with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub max_lifetime: Option<Span>,
-    /// How often each chunk of a message is retransmitted before the message is given up (limited
-    /// retransmissions, RFC 7496 section 3.1). Left out: until it arrives (RFC 9260). Not with
-    /// `max_lifetime`, nor for `bulk` and `transfer`.
+    /// Retransmissions of each chunk of a message before the message is abandoned (limited retransmissions,
+    /// RFC 7496 section 3.1). Left out: until it arrives (RFC 9260). Not with `max_lifetime`, nor for `bulk`
+    /// and `transfer`.
     pub max_retransmissions: Option<u32>,
     /// A path's first window, in units of the largest DATA chunk (PMDCS), or of the MTU by RFC 2960's rules.
     /// Left out: min(4 PMDCS, max(2 PMDCS, 4404 bytes)) (RFC 9260 section 7.2.1), or 2 MTU (RFC 2960 section

@@ -18,18 +18,17 @@ use crate::units;
 #[serde(default, deny_unknown_fields, remote = "Self")]
 #[schemars(transform = super::own::add_keys)]
 pub struct Tcp {
-    /// A preset, which replaces the defaults below. Keys beside it take precedence; settings that need a key
-    /// turned off are left out. Left out: the defaults below.
+    /// A preset that replaces the defaults below. Other keys take precedence; if a key is turned off, the
+    /// preset leaves out settings that need it. Left out: the defaults below.
     pub stack: Option<TcpStack>,
     /// Loss detection, recovery and congestion control together. Default: NewReno, the standard for a TCP
     /// without SACK (RFC 6582).
     #[serde(with = "variant_name")]
     #[schemars(with = "VariantNames")]
     pub variant: TcpVariant,
-    /// The congestion control in place of the variant's. With `sack` or `cubic`: `reno`, or that of another
-    /// variant that repairs by SACK, by its name. By the command line or the API only: a Python class
-    /// (`FILE.py:CLASS`), which needs `reno`, `newreno`, `sack` or `cubic` and keeps its recovery. Left out:
-    /// the variant's.
+    /// Replaces the variant's congestion control. With `sack` or `cubic`: `reno`, or another variant that
+    /// repairs by SACK. Only from the command line or the API: a Python class (`FILE.py:CLASS`) for `reno`,
+    /// `newreno`, `sack` or `cubic`, whose recovery it keeps. Left out: the variant's.
     pub congestion_control: Option<String>,
     /// Maximum segment size. Left out: the path's smallest MTU less the IP and TCP headers (RFC 9293 section
     /// 3.7.1).
@@ -50,8 +49,8 @@ pub struct Tcp {
     #[serde(rename = "initial_receive_window", with = "units::size")]
     #[schemars(with = "Option<units::Size>")]
     pub initial_receive_window_bytes: Option<u64>,
-    /// The sender's buffer: data that is not acknowledged yet. More waits in the application, which writes
-    /// again when a third is free (Linux). Left out: no limit, as in the published studies.
+    /// The sender's buffer of unacknowledged data. When it is full, the application waits until a third is
+    /// free (Linux). Left out: no limit, as in the published studies.
     #[serde(rename = "send_buffer", with = "units::size")]
     #[schemars(with = "Option<units::Size>")]
     pub send_buffer_bytes: Option<u64>,
@@ -126,15 +125,14 @@ pub struct Tcp {
     /// Whether the first duplicate acknowledgements send new data. Default: yes (RFC 3042). Tahoe is older
     /// and never does.
     pub limited_transmit: bool,
-    /// Whether SACK is offered (RFC 2018). Left out: yes for variants that repair by it. Without it they
-    /// recover as NewReno; `bbr` needs it. Other variants may send it and learn nothing from it.
+    /// Whether SACK is offered (RFC 2018). Left out: yes for variants that repair by it. Without SACK these
+    /// recover as NewReno; `bbr` needs it. Other variants may send SACK, but ignore it.
     pub sack: Option<bool>,
     /// The most SACK blocks in a segment, 1 to 4. Left out: 4, or 3 beside timestamps (RFC 2018 section 3).
     pub max_sack_blocks: Option<u32>,
     /// The timestamps option (RFC 7323 section 3). Default chosen: off, so that a header has 20 bytes.
     pub timestamps: bool,
-    /// When a window that is not used grows, and whether it shrinks. Default: `half` (RFC 7661 section 4.2).
-    /// Not with `bbr`.
+    /// Whether an unused window grows or shrinks. Default: `half` (RFC 7661 section 4.2). Not with `bbr`.
     pub window_validation: TcpWindowValidation,
     /// Whether sending restarts from the initial window after an idle time longer than the retransmission
     /// timeout. Default: yes (RFC 5681 section 4.1).
@@ -142,24 +140,24 @@ pub struct Tcp {
     /// Retransmissions of a segment before the connection is given up. Left out: no limit, as in the
     /// published studies.
     pub max_retransmissions: Option<u32>,
-    /// How long data, or a SYN, may make no progress before the connection is given up (the user timeout of
-    /// RFC 9293 section 3.8.3 and RFC 5482; `TCP_USER_TIMEOUT` of Linux). Left out: none, as in Linux.
+    /// How long data or a SYN may stay without progress before the connection is given up (the user timeout
+    /// of RFC 9293 section 3.8.3 and RFC 5482; `TCP_USER_TIMEOUT` of Linux). Left out: none, as in Linux.
     #[serde(with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub user_timeout: Option<Span>,
     /// Keep-alive: an idle end probes its peer and gives up without an answer. Default: off (RFC 9293 section
     /// 3.8.4, MUST-25).
     pub keep_alive: bool,
-    /// How long an end hears nothing before it probes, with `keep_alive`. Default: RFC 9293 section
-    /// 3.8.4, MUST-28, and Linux.
+    /// With `keep_alive`: silence of the peer before the first probe. Default: RFC 9293 section 3.8.4,
+    /// MUST-28, and Linux.
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub keep_alive_time: Span,
-    /// The time between probes, with `keep_alive`. Default: Linux, `tcp_keepalive_intvl`.
+    /// With `keep_alive`: time between two probes. Default: Linux, `tcp_keepalive_intvl`.
     #[serde(with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub keep_alive_interval: Span,
-    /// Unanswered probes before the connection is given up, with `keep_alive`. Default: Linux,
+    /// With `keep_alive`: unanswered probes before the connection is given up. Default: Linux,
     /// `tcp_keepalive_probes`.
     pub keep_alive_probes: u32,
     /// The slow start threshold at the start. Left out: as high as possible (RFC 5681 section 3.1).
@@ -173,12 +171,12 @@ pub struct Tcp {
     /// Keys of single congestion controls, which their files declare.
     #[serde(skip)]
     pub own: Own,
-    /// RACK (RFC 8985): a segment, also a retransmission, is lost a round trip and a reordering window after
-    /// its sending if a later one has arrived. It needs a variant that learns from SACK. Default chosen: off,
-    /// as in the publications; `bbr` always has it.
+    /// RACK (RFC 8985): a segment or retransmission is lost if a later one has arrived and a round trip plus
+    /// a reordering window have passed. It needs a variant that repairs by SACK. Default chosen: off, as in
+    /// the publications; `bbr` always has it.
     pub rack: bool,
-    /// Tail loss probes, with `rack`: another segment goes two round trips after the last one. A lost tail
-    /// then needs no timeout (TLP, RFC 8985 section 7). Default: off.
+    /// Tail loss probes, with `rack`: a segment sent two round trips after the last one repairs a lost tail
+    /// without a timeout (TLP, RFC 8985 section 7). Default: off.
     pub tail_loss_probe: bool,
     /// When a probe goes at the latest, with `tail_loss_probe`. Default: RFC 8985.
     pub loss_probe_rules: TcpLossProbeRules,
@@ -209,8 +207,8 @@ pub struct Tcp {
     /// `dualpi2`. It needs a control that marks reduce by their share: `dctcp` or `prague` (section 4.3).
     /// Default: no, RFC 8257 uses ECT(0).
     pub l4s: bool,
-    /// Whether a mark reduces the window by less than a loss, with `ecn`: to 0.8 of the flight, of `cubic` to
-    /// 0.85. Default: no (RFC 8511 is experimental).
+    /// With `ecn`: whether a mark reduces the window less than a loss, to 0.8 of the flight (`cubic`: 0.85).
+    /// Default: no (RFC 8511 is experimental).
     pub abe: bool,
     /// Maximum segment lifetime: the end that closes first stays twice as long in TIME-WAIT. Default: RFC
     /// 9293 section 3.4.2.
@@ -355,7 +353,7 @@ pub enum TcpLossProbeRules {
 pub enum TcpDelayedAckRules {
     /// `delayed_ack_count` full-sized segments, options included (RFC 5681 section 4.2).
     Rfc,
-    /// More octets than the peer's full segments have, as in Linux 6.12: a full segment and any other.
+    /// More octets than a full segment of the peer, as in Linux 6.12: a full segment and any other.
     Linux,
 }
 
@@ -380,15 +378,15 @@ pub enum TcpHystartRules {
     Linux,
 }
 
-/// When a congestion window that is not used grows, and whether it shrinks.
+/// Whether an unused congestion window grows or shrinks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TcpWindowValidation {
     /// It grows while half of it is in use (RFC 7661 section 4.2), and shrinks by `restart_after_idle` alone.
     Half,
-    /// Linux 6.12: it grows while all of it is in use, in slow start half of it. With `restart_after_idle` it
-    /// is halved for each retransmission timeout of an idle time. After each timeout in which it was not in
-    /// use, it shrinks halfway to the octets in flight (RFC 2861).
+    /// Linux 6.12: it grows while all of it is in use, in slow start half of it. With `restart_after_idle`
+    /// each retransmission timeout of an idle time halves it. After each timeout in which it was not fully
+    /// used, it shrinks halfway to the octets in flight (RFC 2861).
     Linux,
 }
 
