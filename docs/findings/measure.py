@@ -257,7 +257,7 @@ def shown(command: str) -> str:
 def chapters(name: str, runs: Mapping[str, Any]) -> Iterator[str]:
     """The page of a study."""
     data, numbers = declared(name), Numbers(runs)
-    yield f"# After `{name}`\n"
+    yield f"# Questions after `{name}`\n"
     yield f"<!-- Written by docs/findings/measure.py from {name}.toml and {name}.json. -->\n"
     yield "\n".join(textwrap.wrap(" ".join(data["about"].split()), WIDTH)) + "\n"
     yield f"The study: [{name}](../../python/roamsim/studies/{name}/README.md). [All questions](index.md).\n"
