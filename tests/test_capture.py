@@ -573,3 +573,40 @@ def test_a_forward_tsn_is_dissected_with_its_streams(tmp_path: Path) -> None:
     rows = tshark(file, "-Y", "sctp.chunk_type == 192", "-T", "fields", *named).splitlines()
     told = {tuple(int(field, 0) for field in row.split("\t")[1:]) for row in rows}
     assert told == {(0, 1)}
+
+
+def test_fast_open_is_dissected(tmp_path: Path) -> None:
+    """A request, its answer, and a SYN with cookie and data, all of which the server acknowledges."""
+    text = """
+        [scenario]
+        name = "fast-open"
+        duration = "5s"
+        [[node]]
+        name = "a"
+        [[node]]
+        name = "b"
+        [[link]]
+        name = "line"
+        between = ["a", "b"]
+        rate = "8Mb/s"
+        delay = "10ms"
+        [[flow]]
+        name = "f"
+        from = "a"
+        to = "b"
+        transport = { protocol = "tcp", fast_open = true }
+        application = { kind = "transfers", content = "0 500\\n1 500" }
+    """
+    file = capture(tmp_path, text, **{"scenario.duration": "5s"})
+    fields = ("tcp.flags.ack", "tcp.len", "tcp.ack", "tcp.options.tfo.request", "tcp.options.tfo.cookie")
+    which = ("-Y", "tcp.flags.syn == 1", "-T", "fields")
+    shown = tshark(file, *which, *(word for field in fields for word in ("-e", field)))
+    rows = [line.split("\t") for line in dict.fromkeys(shown.splitlines())]
+    (request, answer, opening, opened) = rows
+    cookie = answer[4]
+    assert len(cookie.replace(":", "")) == 16
+    assert request[1] == "0" and request[3] and not request[4]
+    assert (answer[1:3], opening[1], opening[4]) == (["0", "1"], "500", cookie)
+    # SYN and 500 octets.
+    assert (opened[2], opened[4]) == ("501", "")
+    assert tshark(file, "-Y", "_ws.malformed || _ws.expert.severity == error || tcp.checksum.status == 0") == ""

@@ -212,6 +212,7 @@ __all__ = [
     "TailExponent",
     "TcpCubicRules",
     "TcpDelayedAckRules",
+    "TcpFastOpenCookie",
     "TcpHystartRules",
     "TcpLossProbeRules",
     "TcpNagleRules",
@@ -2832,6 +2833,11 @@ class TcpTransport(Table):
             Without it: "75s".
         keep_alive_probes: With `keep_alive`: unanswered probes before the connection is given up. Default: Linux,
             `tcp_keepalive_probes`. Without it: 9.
+        fast_open: TCP Fast Open at both ends (RFC 7413): the SYN carries data to a server that has given a cookie
+            before. Default chosen: off. Linux has it off at servers (`net.ipv4.tcp_fastopen` is 1), and at clients
+            an application asks for it. Without it: false.
+        fast_open_cookie: The client's knowledge of the server at first, with `fast_open`. Default chosen: none.
+            Without it: "requested".
         initial_ssthresh: The slow start threshold at the start. Left out: as high as possible (RFC 5681 section
             3.1).
         byte_counting_limit: L of appropriate byte counting (RFC 3465): the most segments that an acknowledgement
@@ -2921,6 +2927,8 @@ class TcpTransport(Table):
     keep_alive_time: Duration | None = None
     keep_alive_interval: Duration | None = None
     keep_alive_probes: int | None = None
+    fast_open: bool | None = None
+    fast_open_cookie: TcpFastOpenCookie | None = None
     initial_ssthresh: Size | None = None
     byte_counting_limit: int | None = None
     rack: bool | None = None
@@ -4178,6 +4186,13 @@ TcpNagleRules = Literal["rfc", "minshall"]
 #: retransmission timeout of an idle time halves it. After each timeout in which it was not fully used, it shrinks
 #: halfway to the octets in flight (RFC 2861).
 TcpWindowValidation = Literal["half", "linux"]
+
+#: What a client of TCP Fast Open knows of its server at first.
+#: "requested": Nothing: the first connection requests a cookie, and later ones carry data on the SYN.
+#: "known": Cookie and MSS, from connections before the run.
+#: "stale": A cookie that the server refuses, as after a change of its key or of the client's address. The SYN-ACK
+#: brings the valid one.
+TcpFastOpenCookie = Literal["requested", "known", "stale"]
 
 #: When a tail loss probe goes at the latest.
 #: "rfc8985": When the retransmission timer would expire (RFC 8985 section 7.2).

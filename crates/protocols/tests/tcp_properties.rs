@@ -9,8 +9,9 @@ use roamsim_engine::{Span, Stream, Time};
 use roamsim_protocols::tcp::congestion::keys::Own;
 use roamsim_protocols::tcp::congestion::{CUBIC_RULES, LINUX_RULES};
 use roamsim_protocols::tcp::{
-    Config, Connection, DelayedAckRules, Event, Flags, HystartRules, InitialWindow, KeepAlive, NagleRules,
-    Options, RtoRules, Segment, State, Timestamps, Variant, WindowValidation,
+    Config, Connection, Cookie, DelayedAckRules, Event, FirstCookie, Flags, HystartRules, InitialWindow,
+    KeepAlive, KnownServer, NagleRules, Options, RtoRules, Segment, State, Timestamps, Variant,
+    WindowValidation,
 };
 use roamsim_protocols::{Context, Machine};
 use tcp_path::{Pair, Path};
@@ -35,6 +36,10 @@ prop_compose! {
         dup_ack_threshold in 1u32..5,
         initial in 0u32..12,
         liveness in any::<[bool; 2]>(),
+        fast_open in prop::option::weighted(
+            0.5,
+            prop::sample::select(&[FirstCookie::Requested, FirstCookie::Known, FirstCookie::Stale][..]),
+        ),
         send_buffer in prop::option::of((1u64..20_000, 1u64..1000)),
         max_rto in prop::sample::select(&[200u64, 1000, 60_000][..]),
     ) -> Config {
@@ -88,6 +93,7 @@ prop_compose! {
             send_buffer_bytes: send_buffer.map(|(bytes, _)| bytes),
             initial_send_buffer_bytes: send_buffer.map(|(bytes, first)| bytes.min(first)),
             user_timeout: liveness[1].then_some(Span::from_secs(36_000)),
+            fast_open,
             // Longer than any repeated FIN is on its way, as TIME-WAIT assumes.
             msl: Span::from_secs(300),
             ..Config::default()
@@ -128,13 +134,15 @@ proptest! {
         seed in any::<u64>(),
         iss in prop_oneof![Just([u32::MAX - 500, u32::MAX - 1]), any::<[u32; 2]>()],
         writes in prop::collection::vec((0usize..2, 1u64..6000, 0u64..2000), 0..30),
+        first in prop_oneof![Just(0u64), 1u64..4000],
         passive_closes in any::<bool>(),
     ) {
         configs.iter_mut().for_each(|config| config.one_way_connections = one_way_connections);
         let mut pair = Pair::new(configs, iss, path, seed);
+        pair.ends[0].tcp.write(first);
         pair.drain(0);
         let mut at = Time::ZERO;
-        let mut total = [0, 0];
+        let mut total = [first, 0];
         for (i, bytes, gap_ms) in writes {
             at += Span::from_ms(gap_ms);
             while pair.now < at && pair.step() {}
@@ -144,15 +152,15 @@ proptest! {
         }
         let established = |pair: &Pair, i: usize| pair.ends[i].events.contains(&Event::Established);
         while !(established(&pair, 0) && established(&pair, 1)) && pair.step() {}
-        let first = usize::from(passive_closes);
-        pair.ends[first].tcp.close();
-        pair.drain(first);
+        let closes_first = usize::from(passive_closes);
+        pair.ends[closes_first].tcp.close();
+        pair.drain(closes_first);
         let mut second_closed = false;
         while pair.step() {
-            if !second_closed && pair.ends[1 - first].events.contains(&Event::RemoteClosed) {
+            if !second_closed && pair.ends[1 - closes_first].events.contains(&Event::RemoteClosed) {
                 second_closed = true;
-                pair.ends[1 - first].tcp.close();
-                pair.drain(1 - first);
+                pair.ends[1 - closes_first].tcp.close();
+                pair.drain(1 - closes_first);
             }
         }
         for (i, &total) in total.iter().enumerate() {
@@ -291,15 +299,25 @@ fn near() -> impl Strategy<Value = i32> {
     prop_oneof![6 => -3i32..6, 3 => -5000i32..5000, 1 => any::<i32>()]
 }
 
+/// The request, or a cookie.
+fn cookie_of(number: u8) -> Option<Cookie> {
+    if number == 0 { Some(Cookie::REQUEST) } else { Cookie::new(&[number; 8]) }
+}
+
 prop_compose! {
     fn any_options()(
         mss in prop::option::weighted(0.3, any::<u16>()),
         window_scale in prop::option::weighted(0.3, any::<u8>()),
         timestamps in prop::option::weighted(0.5, any::<(u32, u32)>()),
         sack_permitted in any::<bool>(),
+        cookie in prop::option::weighted(0.3, 0u8..3),
     ) -> Options {
         let timestamps = timestamps.map(|(value, echo_reply)| Timestamps { value, echo_reply });
-        Options { mss, window_scale, timestamps, sack_permitted, ..Options::default() }
+        let mut options = Options { mss, window_scale, timestamps, sack_permitted, ..Options::default() };
+        if let Some(cookie) = cookie.and_then(cookie_of) {
+            options.sack.set_fast_open(cookie);
+        }
+        options
     }
 }
 
@@ -361,10 +379,16 @@ proptest! {
         iss in prop_oneof![Just(u32::MAX - 2), any::<u32>()],
         irs in any::<u32>(),
         acts in prop::collection::vec(any_act(), 1..60),
+        first in prop_oneof![Just(0u64), 1u64..4000],
     ) {
         let mut random = Stream::new(0, 0, "");
         let mut tcp = Connection::new(&Arc::new(config), 1, 2, iss);
         let mut now = Time::ZERO;
+        tcp.write(first);
+        if let Some(cookie) = cookie_of(1) {
+            tcp.set_own_cookie(cookie);
+            tcp.set_known_server(KnownServer { cookie, mss_bytes: 536 });
+        }
         if passive {
             tcp.listen();
         } else {

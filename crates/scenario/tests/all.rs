@@ -18,6 +18,7 @@ mod dect;
 mod determinism;
 mod diagnostics;
 mod examples;
+mod fast_open;
 mod fragments;
 mod handover_flows;
 mod handover_keys;

@@ -188,6 +188,8 @@ reports! {
     tcp_first_window_above_the_largest: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", initial_receive_window = \"64KiB\", receive_window = \"20kB\", min_rto";
     tcp_first_window_of_zero: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", initial_receive_window = \"0B\", min_rto";
     tcp_first_window_below_a_step: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", initial_receive_window = \"100B\", min_rto";
+    tcp_fast_open_cookie_alone: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", fast_open_cookie = \"known\", min_rto";
+    tcp_fast_open_one_way: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", fast_open = true, one_way_connections = true, min_rto";
     tcp_send_buffer_of_nothing: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", send_buffer = \"0B\", initial_send_buffer = \"1kB\", min_rto";
     tcp_first_send_buffer_alone: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", initial_send_buffer = \"1kB\", min_rto";
     tcp_control_that_is_a_variant: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", congestion_control = \"vegas\", min_rto";

@@ -155,6 +155,11 @@ class Named:
         return self._named("send_buffers")
 
     @property
+    def fast_open(self) -> polars.DataFrame:
+        """One row per flow with TCP Fast Open; only where there is one."""
+        return self._named("fast_open")
+
+    @property
     def fragmentation(self) -> polars.DataFrame:
         """One row per sender whose UDP datagrams IP cut into fragments, over the whole run; only where there is
         one.

@@ -177,6 +177,8 @@ pub struct Counts {
     pub ecn: Option<EcnCounts>,
     /// Of a sender whose buffer has a limit.
     pub send_buffer: Option<SendBufferCounts>,
+    /// Of ends with TCP Fast Open.
+    pub fast_open: Option<FastOpenCounts>,
 }
 
 /// What a sender counts of its buffer.
@@ -227,6 +229,7 @@ impl Counts {
             repairs: self.repairs.map(|now| now.since(earlier.repairs.unwrap_or_default())),
             ecn: self.ecn.map(|now| now.since(earlier.ecn.unwrap_or_default())),
             send_buffer: self.send_buffer.map(|now| now.since(earlier.send_buffer.unwrap_or_default())),
+            fast_open: self.fast_open.map(|now| now.since(earlier.fast_open.unwrap_or_default())),
         }
     }
 
@@ -255,6 +258,43 @@ impl Counts {
                 (Some(one), Some(other)) => Some(one.plus(other)),
                 (one, other) => one.or(other),
             },
+            fast_open: match (self.fast_open, other.fast_open) {
+                (Some(one), Some(other)) => Some(one.plus(other)),
+                (one, other) => one.or(other),
+            },
+        }
+    }
+}
+
+/// What the ends that open count of TCP Fast Open (RFC 7413), in connections.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FastOpenCounts {
+    /// Their SYN asked for a cookie.
+    pub cookie_requests: u64,
+    /// Their SYN carried data.
+    pub data_on_syn: u64,
+    /// The server took data of their SYN.
+    pub data_taken: u64,
+}
+
+impl FastOpenCounts {
+    /// Counted since it was that many.
+    #[must_use]
+    fn since(self, earlier: FastOpenCounts) -> FastOpenCounts {
+        FastOpenCounts {
+            cookie_requests: self.cookie_requests.saturating_sub(earlier.cookie_requests),
+            data_on_syn: self.data_on_syn.saturating_sub(earlier.data_on_syn),
+            data_taken: self.data_taken.saturating_sub(earlier.data_taken),
+        }
+    }
+
+    /// The counts of both together.
+    #[must_use]
+    fn plus(self, other: FastOpenCounts) -> FastOpenCounts {
+        FastOpenCounts {
+            cookie_requests: self.cookie_requests + other.cookie_requests,
+            data_on_syn: self.data_on_syn + other.data_on_syn,
+            data_taken: self.data_taken + other.data_taken,
         }
     }
 }
@@ -396,6 +436,8 @@ pub(crate) enum SocketEvent {
     Failed,
     /// There is more to be served.
     Again,
+    /// The same of a connection with TCP Fast Open that has just come about.
+    FastOpened,
     /// A request to the peer to change addresses has left.
     AddressesAsked,
     /// Something that concerns who follows the addresses of its node.

@@ -428,6 +428,7 @@ impl Socket for SctpSocket {
             }),
             ecn: None,
             send_buffer: None,
+            fast_open: None,
         }
     }
 

@@ -6,8 +6,8 @@
 
 use super::describe::tcp_detail;
 use super::{
-    Coming, Counts, EcnCounts, Envelope, Repairs, SendBufferCounts, Socket, SocketEnd, SocketEvent, SocketId,
-    Traffic, User, sample_rtt, sample_window,
+    Coming, Counts, EcnCounts, Envelope, FastOpenCounts, Repairs, SendBufferCounts, Socket, SocketEnd,
+    SocketEvent, SocketId, Traffic, User, sample_rtt, sample_window,
 };
 use crate::alarm::{Alarm, Moment};
 use crate::ending::{Failure, Life};
@@ -21,7 +21,10 @@ use crate::subject::Subject;
 use crate::topology::NodeId;
 use crate::traffic_class::{Ecn, TrafficClass};
 use roamsim_engine::{Span, Stream, Time};
-use roamsim_protocols::tcp::{self, Codepoint, Config, Connection, Flags, GivenUp, Reason, Segment, State};
+use roamsim_protocols::tcp::{
+    self, Codepoint, Config, Connection, Cookie, FirstCookie, Flags, GivenUp, KnownServer, Reason, Segment,
+    State,
+};
 use roamsim_protocols::{Address, Machine};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -75,6 +78,33 @@ fn ecn_traffic_class(
     // RFC 8311 section 2.3 leaves ECT(1) to experiments, of which L4S is one (RFC 9331 section 4.1).
     let capable = if connection.is_l4s() { Ecn::Capable1 } else { Ecn::Capable0 };
     if segment.payload_bytes > 0 { traffic_class.with_ecn(capable) } else { traffic_class }
+}
+
+/// The cookie that a server gives to a client: nobody forges any here, so it needs no secret.
+fn cookie([client, server]: [Address; 2]) -> Cookie {
+    let octets = u64::from(server.0) << 32 | u64::from(client.0);
+    // Any odd factor makes another number of each.
+    let octets = octets.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    Cookie::new(&octets.to_be_bytes()).unwrap_or(Cookie::REQUEST)
+}
+
+/// The ends of a connection with Fast Open, the client first, know what they do before the run.
+#[cold]
+fn prepare_fast_open(
+    [client, server]: &mut [TcpSocket; 2],
+    addresses: [Address; 2],
+    first: FirstCookie,
+    mss_bytes: u32,
+) {
+    let own = cookie(addresses);
+    server.connection.set_own_cookie(own);
+    let known = match first {
+        FirstCookie::Requested => return,
+        FirstCookie::Known => own,
+        // A server has none for itself.
+        FirstCookie::Stale => cookie([addresses[1]; 2]),
+    };
+    client.connection.set_known_server(KnownServer { cookie: known, mss_bytes });
 }
 
 /// Records the rates of a connection, as far as it has them.
@@ -147,6 +177,9 @@ impl TcpSocket {
             at += 1;
             socket
         });
+        if let Some(first) = config.fast_open {
+            prepare_fast_open(&mut pair, addresses, first, config.mss_bytes);
+        }
         pair[1].connection.listen();
         pair
     }
@@ -284,10 +317,13 @@ impl TcpSocket {
         match event {
             tcp::Event::Established => {
                 self.life.established = true;
-                self.close_when_established.then(|| {
+                if self.close_when_established {
                     self.connection.close();
-                    SocketEvent::Again
-                })
+                }
+                match self.connection.config().fast_open {
+                    Some(_) => Some(SocketEvent::FastOpened),
+                    None => self.close_when_established.then_some(SocketEvent::Again),
+                }
             }
             tcp::Event::RemoteClosed => Some(SocketEvent::RemoteClosed),
             tcp::Event::TimedOut | tcp::Event::Reset | tcp::Event::DataLost => {
@@ -346,6 +382,11 @@ impl Socket for TcpSocket {
                 .connection
                 .send_buffer_bytes()
                 .map(|size_bytes| SendBufferCounts { size_bytes, limited: stats.send_buffer_limited }),
+            fast_open: self.connection.config().fast_open.map(|_| FastOpenCounts {
+                cookie_requests: stats.cookie_requested.into(),
+                data_on_syn: stats.syn_data_sent.into(),
+                data_taken: stats.syn_data_taken.into(),
+            }),
         }
     }
 

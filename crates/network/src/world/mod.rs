@@ -6,6 +6,7 @@
 
 mod addresses;
 mod ending;
+mod fast_open;
 mod flows;
 mod link_commands;
 mod link_events;
@@ -132,6 +133,8 @@ pub struct World {
     outside_associations: BTreeMap<u32, u64>,
     /// Whether the state of connections is recorded over time.
     connections_sampled: bool,
+    /// What clients of TCP Fast Open keep of their servers.
+    known_servers: fast_open::KnownServers,
     /// By node, the signalling entries that its link events drive.
     link_event_users: BTreeMap<NodeId, Vec<u32>>,
     events_digest: Fingerprint,
@@ -192,6 +195,7 @@ impl World {
             outside: BTreeMap::new(),
             outside_associations: BTreeMap::new(),
             connections_sampled,
+            known_servers: BTreeMap::new(),
             link_event_users: BTreeMap::new(),
             events_digest: Fingerprint::default(),
             course: None,

@@ -384,6 +384,10 @@ impl World {
         match event {
             SocketEvent::Stream { .. } | SocketEvent::Message { .. } | SocketEvent::Begun => {}
             SocketEvent::Again => self.work.push_back(Work::Socket(id)),
+            SocketEvent::FastOpened => {
+                self.keep_known_server(id);
+                self.work.push_back(Work::Socket(id));
+            }
             SocketEvent::Lost { sender, written } => self.refuse_message(sender, written),
             // It goes on, and learns by the reset that answers its data that nobody reads any more.
             SocketEvent::RemoteClosed if self.has_more_to_send(id) => self.take_last_message(now, id),
@@ -642,6 +646,9 @@ impl World {
             SocketId::Open(number) => SocketId::Open(number & !1),
             other => other,
         };
+        if !self.known_servers.is_empty() {
+            self.tell_known_server(id);
+        }
         self.on_socket(id, |socket| {
             if opens {
                 socket.open();

@@ -4,6 +4,7 @@ use roamsim_engine::Span;
 
 use super::congestion::keys::Own;
 use super::congestion::{self, CUBIC_RULES, LINUX_RULES};
+use super::fast_open::FirstCookie;
 use super::rtt::Bounds;
 use super::variant::Variant;
 use super::{detection, recovery};
@@ -248,6 +249,9 @@ pub struct Config {
     /// How long data, or a SYN, may be without progress before the connection is given up (RFC 9293 3.8.3,
     /// RFC 5482). Default `None`: `max_retransmissions` alone.
     pub user_timeout: Option<Span>,
+    /// Fast Open (RFC 7413), and what a client knows of its server at first. Default `None` (an extension
+    /// that applications ask for; Linux has it on at clients that do, and off at servers).
+    pub fast_open: Option<FirstCookie>,
     /// In each such time, counted from its first one, at most `challenge_ack_limit` challenge ACKs are sent:
     /// answers to refused segments without data, to SYN and to RST. Default 5 s and 10 (RFC 5961 section 7).
     pub challenge_ack_interval: Span,
@@ -312,6 +316,7 @@ impl Default for Config {
             successive_fast_retransmits: true,
             keep_alive: None,
             user_timeout: None,
+            fast_open: None,
             challenge_ack_interval: Span::from_secs(5),
             challenge_ack_limit: 10,
             msl: Span::from_secs(120),
@@ -363,6 +368,7 @@ impl Config {
             || self.rto_rules == RtoRules::Linux
             || self.accurate_ecn
             || self.send_buffer_bytes.is_some()
+            || self.fast_open.is_some()
     }
 
     /// Whether more than one received segment is acknowledged at once.

@@ -11,9 +11,9 @@
 //! window (RFC 6928), delayed acknowledgements, Nagle, silly window avoidance on both sides, zero-window
 //! probes, and the stricter checks on RST, SYN and ACK of RFC 5961 with its limit on the rate of challenge
 //! acknowledgements, explicit congestion notification (RFC 3168, RFC 8511) with accurate feedback (RFC
-//! 9768), keep-alive (RFC 1122 4.2.3.6) and the user timeout (RFC 5482).
+//! 9768), keep-alive (RFC 1122 4.2.3.6), the user timeout (RFC 5482) and Fast Open (RFC 7413).
 //!
-//! Not modelled: urgent data, data on a SYN, and path MTU discovery.
+//! Not modelled: urgent data, and path MTU discovery.
 //! The model page is `docs/models/tcp.md`.
 
 mod accurate_ecn;
@@ -24,6 +24,7 @@ pub mod config;
 pub mod congestion;
 mod connection;
 pub mod detection;
+mod fast_open;
 mod pacing;
 mod parts;
 mod proportion;
@@ -47,6 +48,7 @@ pub use config::{
     KeepAlive, LossProbeRules, NagleRules, RtoRules, WindowValidation,
 };
 pub use connection::{Connection, Event, GivenUp, State};
+pub use fast_open::{Cookie, FirstCookie, KnownServer};
 pub use repeat::{Proof, Reason};
 pub use segment::{AccurateOption, Flags, Options, SackBlocks, Segment, Timestamps};
 pub use sent::{Lost, RateSample};

@@ -3,7 +3,8 @@
 //! The reason is that by which the sender took the data as lost:
 //!
 //! - duplicate ACKs: their count, SACK blocks above a hole (RFC 6675), partial ACKs of the repair that they
-//!   began, or Vegas's timers, which ACKs are compared with;
+//!   began, Vegas's timers, which ACKs are compared with, or a SYN-ACK that does not take the data of the SYN
+//!   (RFC 7413);
 //! - RACK: time, since later data arrived (RFC 8985 section 6.2);
 //! - a loss probe: nothing yet, it asks for an ACK (RFC 8985 section 7); only probes that repeat data count;
 //! - a timeout: RACK marks by it what is old enough (section 6.3), any other recovery sends everything anew.

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::{BitOr, BitOrAssign};
 
+use super::fast_open::Cookie;
+
 /// The control bits (RFC 9293 3.1), in the positions of the header's octets 12 and 13.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct Flags(pub u16);
@@ -101,8 +103,8 @@ pub struct Timestamps {
 /// The blocks of a SACK option (RFC 2018 section 3): pairs of left and right edge, sequence numbers as on the
 /// wire.
 ///
-/// They are kept aside, since most segments carry none and all segments are moved often. So is the option of
-/// AccECN, in the same place.
+/// They are kept aside, since most segments carry none and all segments are moved often. So are the options
+/// of AccECN and Fast Open, in the same place.
 #[derive(Clone, PartialEq, Eq, Default, Hash)]
 pub struct SackBlocks(Option<Box<Listed>>);
 
@@ -122,13 +124,22 @@ impl AccurateOption {
     pub const BYTES: u32 = 12;
 }
 
-/// Blocks, the option of AccECN, or both.
+/// Blocks, and the other options that few segments have.
 #[derive(Clone, PartialEq, Eq, Default, Hash)]
 struct Listed {
     /// Zero from `count` on.
     blocks: [(u32, u32); SackBlocks::MOST],
     count: u8,
     accurate: Option<AccurateOption>,
+    fast_open: Option<Cookie>,
+}
+
+impl Listed {
+    /// Octets of what is no block, with padding.
+    fn bytes_without_blocks(&self) -> u32 {
+        let accurate = if self.accurate.is_some() { AccurateOption::BYTES } else { 0 };
+        accurate + self.fast_open.map_or(0, Cookie::option_bytes)
+    }
 }
 
 impl SackBlocks {
@@ -149,6 +160,13 @@ impl SackBlocks {
         }
     }
 
+    /// Leaves out all blocks.
+    pub(super) fn clear(&mut self) {
+        if let Some(listed) = &mut self.0 {
+            (listed.blocks, listed.count) = Default::default();
+        }
+    }
+
     /// The blocks in their order.
     #[inline]
     pub fn as_slice(&self) -> &[(u32, u32)] {
@@ -161,7 +179,7 @@ impl SackBlocks {
         self.0.as_ref().is_none_or(|listed| listed.count == 0)
     }
 
-    /// Whether nothing is kept aside, neither blocks nor the option of AccECN.
+    /// Whether nothing is kept aside, neither blocks nor other options.
     #[inline]
     pub const fn holds_nothing(&self) -> bool {
         self.0.is_none()
@@ -176,6 +194,17 @@ impl SackBlocks {
     /// Sets the option of AccECN.
     pub fn set_accurate(&mut self, option: AccurateOption) {
         self.0.get_or_insert_default().accurate = Some(option);
+    }
+
+    /// The option of Fast Open.
+    #[inline]
+    pub fn fast_open(&self) -> Option<Cookie> {
+        self.0.as_ref()?.fast_open
+    }
+
+    /// Sets the option of Fast Open.
+    pub fn set_fast_open(&mut self, cookie: Cookie) {
+        self.0.get_or_insert_default().fast_open = Some(cookie);
     }
 }
 
@@ -206,7 +235,7 @@ pub struct Options {
 impl Options {
     /// Octets the options take in the header, padded to whole words as they are encoded: MSS 4, window scale
     /// 3 and a no-operation, AccECN 11 and a no-operation, timestamps 10, SACK-permitted 2 and SACK 2 + 8 a
-    /// block with two no-operations each.
+    /// block with two no-operations each, Fast Open 2 and the cookie with no-operations.
     #[inline(always)]
     pub fn bytes(&self) -> u32 {
         let bytes = self.bytes_without_sack();
@@ -225,7 +254,7 @@ impl Options {
 
     #[inline]
     fn bytes_without_sack(&self) -> u32 {
-        let mut bytes = if self.sack.accurate().is_some() { AccurateOption::BYTES } else { 0 };
+        let mut bytes = self.sack.0.as_ref().map_or(0, |listed| listed.bytes_without_blocks());
         if self.sack_permitted {
             bytes += 4;
         }
@@ -325,6 +354,11 @@ impl fmt::Display for Segment {
             if let Some(AccurateOption { marked, capable0, capable1 }) = self.options.sack.accurate() {
                 let before = if separator.is_empty() && self.options.sack.is_empty() { "" } else { "," };
                 write!(f, "{before}accecn e0b {capable0} ceb {marked} e1b {capable1}")?;
+                separator = ",";
+            }
+            if let Some(cookie) = self.options.sack.fast_open() {
+                let before = if separator.is_empty() && self.options.sack.is_empty() { "" } else { "," };
+                write!(f, "{before}tfo {cookie}")?;
             }
             f.write_str("]")?;
         }

@@ -20,7 +20,7 @@ pub struct Stats {
     pub data_segments_received: u64,
     /// Segments handed to the network layer.
     pub segments_sent: u64,
-    /// SYN, FIN without payload, and RST.
+    /// SYN and FIN without payload, and RST.
     pub control_segments_sent: u64,
     /// Segments sent that hold at least one sequence number sent before (data, SYN or FIN), window probes not
     /// counted.
@@ -47,6 +47,12 @@ pub struct Stats {
     pub ecn_reductions: u64,
     /// Probes of a closed window: an octet, or a FIN, beyond it (RFC 9293 3.8.6.1).
     pub window_probes_sent: u64,
+    /// The SYN asked for a cookie of Fast Open (RFC 7413).
+    pub cookie_requested: bool,
+    /// It carried data.
+    pub syn_data_sent: bool,
+    /// The peer took some of it.
+    pub syn_data_taken: bool,
     /// Keep-alive probes (RFC 9293 3.8.4); they count in `pure_acks_sent` too.
     pub keep_alive_probes_sent: u64,
     /// How long the congestion window had room and all data of the send buffer had gone, while more waited
@@ -137,6 +143,9 @@ impl Counters {
             undone_reductions: 0,
             send_buffer_limited: Span::ZERO,
             keep_alive_probes_sent: 0,
+            cookie_requested: false,
+            syn_data_sent: false,
+            syn_data_taken: false,
             ecn_marks_received,
             ecn_reductions,
             window_probes_sent: u64::from(window_probes_sent),

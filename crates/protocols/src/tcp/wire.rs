@@ -1,12 +1,13 @@
 //! The TCP header on the wire (RFC 9293 3.1, options 3.2; RFC 7323 for window scale and timestamps, RFC 2018
-//! for SACK, RFC 9768 for AccECN with all three counters).
+//! for SACK, RFC 9768 for AccECN with all three counters, RFC 7413 for Fast Open).
 //!
 //! The urgent pointer is sent as zero and not read. Options other than these, MSS, end of list and
 //! no-operation are passed over by their length, as are those of a wrong length for their kind.
 
 use std::fmt;
 
-use super::segment::{self, AccurateOption, Flags, Options, SackBlocks, Segment, Timestamps};
+use super::fast_open::Cookie;
+use super::segment::{self, AccurateOption, Flags, Options, Segment, Timestamps};
 use crate::checksum::Sum;
 
 const KIND_END: u8 = 0;
@@ -16,6 +17,7 @@ const KIND_WINDOW_SCALE: u8 = 3;
 const KIND_SACK_PERMITTED: u8 = 4;
 const KIND_SACK: u8 = 5;
 const KIND_TIMESTAMPS: u8 = 8;
+const KIND_FAST_OPEN: u8 = 34;
 /// AccECN in the orders ECT(0), CE, ECT(1) and ECT(1), CE, ECT(0).
 const KIND_ACCURATE_0: u8 = 172;
 const KIND_ACCURATE_1: u8 = 174;
@@ -112,6 +114,13 @@ pub fn encode(segment: &Segment, payload: &[u8], pseudo_header_sum: u32, out: &m
             out.extend_from_slice(&counter.to_be_bytes()[1..]);
         }
     }
+    if let Some(cookie) = segment.options.sack.fast_open() {
+        let octets = cookie.octets();
+        let no_operations = cookie.option_bytes() as usize - 2 - octets.len();
+        out.extend(std::iter::repeat_n(KIND_NO_OPERATION, no_operations));
+        out.extend_from_slice(&[KIND_FAST_OPEN, 2 + octets.len() as u8]);
+        out.extend_from_slice(octets);
+    }
     let blocks = segment.options.sack.as_slice();
     let blocks = &blocks[..blocks.len().min(segment.options.sack_blocks_that_fit())];
     if !blocks.is_empty() {
@@ -190,11 +199,7 @@ fn decode_options(header: &[u8]) -> Result<Options, DecodeError> {
             }
             (KIND_SACK_PERMITTED, &[_, _]) => options.sack_permitted = true,
             (KIND_SACK, option) if length % 8 == 2 => {
-                let accurate = options.sack.accurate();
-                options.sack = SackBlocks::default();
-                if let Some(accurate) = accurate {
-                    options.sack.set_accurate(accurate);
-                }
+                options.sack.clear();
                 for block in option[2..].chunks_exact(8) {
                     options.sack.push(u32_at(block, 0), u32_at(block, 4));
                 }
@@ -206,6 +211,12 @@ fn decode_options(header: &[u8]) -> Result<Options, DecodeError> {
                 let (capable0, capable1) =
                     if kind == KIND_ACCURATE_0 { (first, last) } else { (last, first) };
                 options.sack.set_accurate(AccurateOption { marked, capable0, capable1 });
+            }
+            (KIND_FAST_OPEN, &[_, _]) => options.sack.set_fast_open(Cookie::REQUEST),
+            (KIND_FAST_OPEN, option) => {
+                if let Some(cookie) = Cookie::new(&option[2..]) {
+                    options.sack.set_fast_open(cookie);
+                }
             }
             _ => {}
         }
@@ -335,6 +346,30 @@ mod tests {
         assert_eq!(again.options.sack.as_slice(), &segment.options.sack.as_slice()[..3]);
     }
 
+    /// A request has 2 octets and as many no-operations, a cookie of 8 octets 2 + 8 with 2 no-operations.
+    #[test]
+    fn fast_open_octet_by_octet() {
+        let mut segment = Segment { options: Options::default(), ..syn() };
+        segment.options.sack.set_fast_open(Cookie::REQUEST);
+        let mut octets = Vec::new();
+        encode(&segment, &[], 0, &mut octets);
+        assert_eq!(octets[20..], [1, 1, 34, 2]);
+        assert_eq!(decode(&octets, Some(0)), Ok((segment.clone(), &[][..])));
+        let cookie = [1, 2, 3, 4, 5, 6, 7, 8];
+        segment.options.sack.set_fast_open(Cookie::new(&cookie).expect("8 octets"));
+        octets.clear();
+        encode(&segment, &[9], 0, &mut octets);
+        assert_eq!(octets[20..], [1, 1, 34, 10, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+        assert_eq!(octets[12], 0x80);
+        // Lengths that no cookie has are passed over.
+        for length in [3, 4, 5, 7, 9] {
+            octets[23] = length;
+            octets[20 + 2 + usize::from(length)..32].fill(1);
+            let (decoded, _) = decode(&octets, None).expect("it is well formed");
+            assert_eq!(decoded.options, Options::default(), "{length}");
+        }
+    }
+
     prop_compose! {
         fn any_segment()(
             ports in any::<(u16, u16)>(),
@@ -346,6 +381,7 @@ mod tests {
             timestamps in any::<Option<(u32, u32)>>(),
             sack_permitted in any::<bool>(),
             accurate in any::<Option<[u32; 3]>>(),
+            fast_open in prop::option::of(prop::sample::select(vec![0_usize, 4, 6, 8, 16])),
             blocks in prop::collection::vec(any::<(u32, u32)>(), 0..5),
         ) -> Segment {
             let mut options = Options {
@@ -353,8 +389,15 @@ mod tests {
                 window_scale,
                 timestamps: timestamps.map(|(value, echo_reply)| Timestamps { value, echo_reply }),
                 sack_permitted,
-                sack: SackBlocks::default(),
+                ..Options::default()
             };
+            if let Some(cookie) = fast_open.and_then(|length| match length {
+                0 => Some(Cookie::REQUEST),
+                _ => Cookie::new(&[7; 16][..length]),
+            }) && options.bytes() + cookie.option_bytes() <= 40
+            {
+                options.sack.set_fast_open(cookie);
+            }
             if let Some([marked, capable0, capable1]) = accurate.map(|three| three.map(|counter| counter >> 8))
                 && options.bytes() + AccurateOption::BYTES <= 40
             {

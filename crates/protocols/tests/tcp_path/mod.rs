@@ -5,7 +5,9 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use roamsim_engine::{Span, Stream, Time};
-use roamsim_protocols::tcp::{Config, Connection, Event, Flags, Segment, State, Variant};
+use roamsim_protocols::tcp::{
+    Config, Connection, Cookie, Event, FirstCookie, Flags, KnownServer, Segment, State, Variant,
+};
 use roamsim_protocols::{Context, Machine};
 
 /// What the path does to a segment.
@@ -87,6 +89,14 @@ impl Pair {
             last_loss: None,
             flights: BinaryHeap::new(),
         };
+        let cookies = [1, 2].map(|octet| Cookie::new(&[octet; 8]).unwrap_or(Cookie::REQUEST));
+        pair.ends[1].tcp.set_own_cookie(cookies[0]);
+        let known = |cookie| KnownServer { cookie, mss_bytes: configs[1].mss_bytes };
+        match configs[0].fast_open {
+            None | Some(FirstCookie::Requested) => {}
+            Some(FirstCookie::Known) => pair.ends[0].tcp.set_known_server(known(cookies[0])),
+            Some(FirstCookie::Stale) => pair.ends[0].tcp.set_known_server(known(cookies[1])),
+        }
         pair.ends[1].tcp.listen();
         pair.ends[0].tcp.open();
         pair
@@ -105,7 +115,8 @@ impl Pair {
             burst += 1;
             assert!(burst < 100_000, "endless sending");
             self.check_sent(i, &segment);
-            if segment.payload_bytes > 0 {
+            // Data on a SYN counts once it is taken.
+            if segment.payload_bytes > 0 && !segment.flags.contains(Flags::SYN) {
                 let end = self.ends[i].tcp.payload_offset(&segment) + u64::from(segment.payload_bytes);
                 self.ends[i].sent_end = self.ends[i].sent_end.max(end);
             }
@@ -154,7 +165,9 @@ impl Pair {
         let stats = end.tcp.stats();
         let tahoe = end.tcp.config().variant == Variant::TAHOE;
         let went_back = stats.timeouts + if tahoe { stats.fast_retransmits } else { 0 };
-        if went_back != std::mem::replace(&mut end.went_back, went_back) {
+        let went_back_now = went_back != std::mem::replace(&mut end.went_back, went_back);
+        // A SYN-ACK is repeated without the data that was sent behind it.
+        if went_back_now && end.tcp.state() != State::SynReceived {
             end.sent_end = 0;
         }
     }
@@ -218,6 +231,10 @@ impl Pair {
         if segment.payload_bytes > 0 {
             let end = tcp.payload_offset(segment) + u64::from(segment.payload_bytes);
             assert!(end <= tcp.written_bytes());
+            // The window is not known yet.
+            if segment.flags.contains(Flags::SYN) {
+                return;
+            }
             // One octet beyond the window is a probe.
             let edge = tcp.snd_una_offset() + tcp.peer_window_bytes();
             let probe = segment.payload_bytes == 1;

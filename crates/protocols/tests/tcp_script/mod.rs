@@ -32,7 +32,13 @@ impl Subject for Tcp {
     const TRACE: &'static str = "TCP_SCRIPT";
 
     fn settings() -> Settings {
-        Settings { config: Config::default(), iss: 100_000, irs: 200_000 }
+        Settings {
+            config: Config::default(),
+            iss: 100_000,
+            irs: 200_000,
+            own_cookie: None,
+            known_server: None,
+        }
     }
 
     fn set(settings: &mut Settings, key: &str, text: &str) -> Result<(), String> {
@@ -40,8 +46,15 @@ impl Subject for Tcp {
     }
 
     fn new(settings: Settings) -> Result<Tcp, String> {
-        let Settings { config, iss, irs } = settings;
-        Ok(Tcp { connection: Connection::new(&Arc::new(config), 1000, 2000, iss), iss, irs })
+        let Settings { config, iss, irs, own_cookie, known_server } = settings;
+        let mut connection = Connection::new(&Arc::new(config), 1000, 2000, iss);
+        if let Some(cookie) = own_cookie {
+            connection.set_own_cookie(cookie);
+        }
+        if let Some(known) = known_server {
+            connection.set_known_server(known);
+        }
+        Ok(Tcp { connection, iss, irs })
     }
 
     fn parse_step(text: &str) -> Result<Step, String> {
@@ -163,6 +176,10 @@ impl Subject for Tcp {
             "tail_loss_probes" => stats.tail_loss_probes.to_string(),
             "keep_alive_probes" => stats.keep_alive_probes_sent.to_string(),
             "given_up" => tcp.given_up().map_or("none".to_owned(), |why| format!("{why:?}")),
+            "cookie_requested" => stats.cookie_requested.to_string(),
+            "syn_data_sent" => stats.syn_data_sent.to_string(),
+            "syn_data_taken" => stats.syn_data_taken.to_string(),
+            "bytes_retransmitted" => stats.bytes_retransmitted.to_string(),
             "send_buffer" => tcp.send_buffer_bytes().map_or("none".to_owned(), |bytes| bytes.to_string()),
             "send_buffer_limited" => span(stats.send_buffer_limited),
             "undone_reductions" => stats.undone_reductions.to_string(),
@@ -185,6 +202,9 @@ fn shift_blocks(options: &Options, by: u32) -> Options {
     }
     if let Some(accurate) = options.sack.accurate() {
         sack.set_accurate(accurate);
+    }
+    if let Some(cookie) = options.sack.fast_open() {
+        sack.set_fast_open(cookie);
     }
     Options { sack, ..options.clone() }
 }

@@ -3,8 +3,9 @@
 use roamsim_protocols::tcp::congestion::keys::Own;
 use roamsim_protocols::tcp::congestion::{ALPHA, BETA, FAST_CONVERGENCE, GAMMA};
 use roamsim_protocols::tcp::{
-    AccurateOption, Codepoint, Config, DelayedAckRules, Event, Flags, InitialWindow, KeepAlive,
-    LossProbeRules, NagleRules, Options, RtoRules, Segment, Timestamps, WindowValidation,
+    AccurateOption, Codepoint, Config, Cookie, DelayedAckRules, Event, FirstCookie, Flags, InitialWindow,
+    KeepAlive, KnownServer, LossProbeRules, NagleRules, Options, RtoRules, Segment, Timestamps,
+    WindowValidation,
 };
 
 use crate::script::{on_off, span, value};
@@ -14,6 +15,9 @@ pub struct Settings {
     pub config: Config,
     pub iss: u32,
     pub irs: u32,
+    /// Of Fast Open.
+    pub own_cookie: Option<Cookie>,
+    pub known_server: Option<KnownServer>,
 }
 
 /// What peer or application do.
@@ -55,6 +59,14 @@ fn vegas(text: &str) -> Result<Own, String> {
         return Err(format!("`{text}` is not ALPHA,BETA,GAMMA"));
     };
     Ok(Own::default().with(&ALPHA, alpha).with(&BETA, beta).with(&GAMMA, gamma))
+}
+
+/// A cookie in hexadecimal digits.
+fn cookie(text: &str) -> Result<Cookie, String> {
+    let octets: Option<Vec<u8>> = (0..text.len() / 2)
+        .map(|i| text.get(2 * i..2 * i + 2).and_then(|digits| u8::from_str_radix(digits, 16).ok()))
+        .collect();
+    octets.and_then(|octets| Cookie::new(&octets)).ok_or(format!("`{text}` is no cookie"))
 }
 
 /// Reads one of the settings.
@@ -131,6 +143,13 @@ pub fn set(settings: &mut Settings, key: &str, text: &str) -> Result<(), String>
         "fast_convergence" => config.own.set(&FAST_CONVERGENCE, u32::from(on_off(text)?)),
         "msl" => config.msl = span(text)?,
         "vegas" => config.own = vegas(text)?,
+        "fast_open" => config.fast_open = on_off(text)?.then_some(FirstCookie::Requested),
+        "own_cookie" => settings.own_cookie = Some(cookie(text)?),
+        // COOKIE,MSS
+        "known_server" => {
+            let (octets, mss) = text.split_once(',').ok_or(format!("`{text}` is not COOKIE,MSS"))?;
+            settings.known_server = Some(KnownServer { cookie: cookie(octets)?, mss_bytes: value(mss)? });
+        }
         "iss" => settings.iss = value(text)?,
         "irs" => settings.irs = value(text)?,
         _ => return Err(format!("unknown setting `{key}`")),
@@ -262,6 +281,8 @@ fn parse_options(text: &str) -> Result<Options, String> {
                 let (marked, capable0, capable1) = (value(ceb)?, value(e0b)?, value(e1b)?);
                 options.sack.set_accurate(AccurateOption { marked, capable0, capable1 });
             }
+            ["FO"] => options.sack.set_fast_open(Cookie::REQUEST),
+            ["FO", octets] => options.sack.set_fast_open(cookie(octets)?),
             ["sackOK"] => options.sack_permitted = true,
             ["sack", ref blocks @ ..] => {
                 for block in blocks {
@@ -308,6 +329,10 @@ pub fn print_segment(segment: &Segment) -> String {
     }
     if let Some(AccurateOption { marked, capable0, capable1 }) = options.sack.accurate() {
         parts.push(format!("accecn e0b {capable0} ceb {marked} e1b {capable1}"));
+    }
+    if let Some(cookie) = options.sack.fast_open() {
+        let octets: String = cookie.octets().iter().map(|octet| format!("{octet:02x}")).collect();
+        parts.push(format!("FO {octets}").trim_end().to_owned());
     }
     if !parts.is_empty() {
         text += &format!(" <{}>", parts.join(","));

@@ -3,6 +3,7 @@
 pub(crate) mod drops;
 mod ecn;
 mod external;
+mod fast_open;
 mod fragmentation;
 pub(crate) mod link_events;
 mod links;
@@ -44,6 +45,7 @@ pub(crate) fn tables(scenario: &Scenario, world: &World, end: Time) -> Vec<Table
     tables.extend(queues::table(world));
     tables.extend(ecn::tables(world, end));
     tables.extend(send_buffers::tables(world));
+    tables.extend(fast_open::tables(world));
     tables.extend(fragmentation::table(world, end));
     tables.extend(video::results::table(world, end));
     tables.extend(transfers::results::tables(world));

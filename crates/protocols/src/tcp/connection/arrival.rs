@@ -162,7 +162,7 @@ impl Connection {
             return false;
         }
         // RFC 5961 4.2: whatever its sequence number, a SYN on a connection is challenged.
-        if !old || self.state != State::SynReceived {
+        if seq > 0 || self.state != State::SynReceived {
             self.challenge(now, segment);
             return false;
         }

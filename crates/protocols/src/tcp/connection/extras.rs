@@ -1,9 +1,10 @@
 //! What only connections have that ask for more than the parts of their variant: a pacer, HyStart, Linux's
 //! acknowledging and timeout, a window that tunes itself, Minshall's rule, keep-alive and user timeout,
-//! accurate feedback of marks, a send buffer.
+//! accurate feedback of marks, a send buffer, Fast Open.
 
 use roamsim_engine::Time;
 
+use super::fast_open::FastOpen;
 use crate::tcp::accurate_ecn::{AccurateEcn, Codepoint};
 use crate::tcp::ack_compression::AckCompression;
 use crate::tcp::ack_delay::AckDelay;
@@ -53,6 +54,7 @@ pub(super) struct Extras {
     pub(super) accurate_ecn: Option<Box<AccurateEcn>>,
     /// What the sending end holds at most.
     pub(super) send_buffer: Option<Box<SendBuffer>>,
+    pub(super) fast_open: Option<Box<FastOpen>>,
 }
 
 /// How much of the congestion window is in use.
@@ -179,6 +181,7 @@ impl Extras {
                 codepoint: Codepoint::NotCapable,
                 accurate_ecn: None,
                 send_buffer: SendBuffer::new(config),
+                fast_open: FastOpen::new(config),
             })
         })
     }

@@ -2,14 +2,15 @@
 //!
 //! The subject of each file: [`open_close`] the states from LISTEN to TIME-WAIT, [`arrival`] the checks on a
 //! segment that arrives, [`ecn`] marks of congestion, [`extras`] what only some connections have, [`sender`]
-//! acknowledgements received, [`liveness`] keep-alive and user timeout, [`next`] what is sent, [`receiver`]
-//! data received and acknowledgements owed, [`rack`] losses by time, [`send_buffer`] what waits in the
-//! application, [`timers`] the table of timers; [`steady`] the short way of the segments that
-//! are as expected.
+//! acknowledgements received, [`fast_open`] data on a SYN, [`liveness`] keep-alive and user timeout, [`next`]
+//! what is sent, [`receiver`] data received and acknowledgements owed, [`rack`] losses by time,
+//! [`send_buffer`] what waits in the application, [`timers`] the table of timers; [`steady`] the short way of
+//! the segments that are as expected.
 
 mod arrival;
 mod ecn;
 mod extras;
+mod fast_open;
 mod liveness;
 mod next;
 mod open_close;
@@ -427,6 +428,9 @@ impl Connection {
             Some(extras) => Stats {
                 tail_loss_probes: extras.tail_loss_probes,
                 undone_reductions: extras.undone_reductions,
+                cookie_requested: extras.fast_open.as_ref().is_some_and(|fast_open| fast_open.requested),
+                syn_data_sent: extras.fast_open.as_ref().is_some_and(|fast_open| fast_open.data_sent),
+                syn_data_taken: extras.fast_open.as_ref().is_some_and(|fast_open| fast_open.data_taken),
                 keep_alive_probes_sent: extras.liveness.as_ref().map_or(0, |liveness| liveness.probes_sent),
                 send_buffer_limited: extras.send_buffer.as_ref().map_or(Span::ZERO, |buffer| buffer.limited),
                 ..told

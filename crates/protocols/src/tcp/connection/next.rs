@@ -38,7 +38,7 @@ impl Connection {
         if self.reset.is_some() || self.syn_due {
             return Next::Control;
         }
-        if !self.receiver.acknowledges_alone() && self.state.sends_data() {
+        if !self.receiver.acknowledges_alone() && self.sends_data() {
             let next = self.next_data(now);
             if !matches!(next, Next::Nothing) {
                 return next;

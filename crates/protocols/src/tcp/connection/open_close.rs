@@ -145,7 +145,8 @@ impl Connection {
     fn syn(&mut self, now: Time) -> Segment {
         let answers = self.state == State::SynReceived;
         self.stats.control_segments_sent += 1;
-        if self.sender.snd_max == 0 {
+        let first = self.sender.snd_max == 0;
+        if first {
             self.sender.snd_nxt = 1;
             self.sender.snd_max = 1;
             self.sender.time_segment(1, now);
@@ -170,6 +171,7 @@ impl Connection {
             sack_permitted: if answers { self.receiver.report.is_some() } else { self.config.permits_sack() },
             ..Options::default()
         };
+        let payload_bytes = self.add_fast_open(&mut options, first);
         if answers {
             self.receiver.acknowledged();
             if self.ecn.accurate {
@@ -184,7 +186,7 @@ impl Connection {
             flags: self.mark_flags_on_syn(answers)
                 | if answers { Flags::SYN | Flags::ACK } else { Flags::SYN },
             window: self.receiver.advertise_on_syn(),
-            payload_bytes: 0,
+            payload_bytes,
             options,
         }
     }
@@ -208,15 +210,18 @@ impl Connection {
             self.synchronize(now, segment);
             self.state = State::SynReceived;
             self.syn_due = true;
+            self.take_fast_open(now, segment);
         } else {
             self.stats.segments_refused += 1;
         }
     }
 
-    /// RFC 9293 3.10.7.3. Data on a SYN is left to be repeated.
+    /// RFC 9293 3.10.7.3. Data on a SYN-ACK, or on a SYN that crosses this end's, is left to be repeated.
     pub(super) fn arrive_syn_sent(&mut self, now: Time, segment: &Segment) {
         let acknowledges = segment.flags.contains(Flags::ACK);
-        if acknowledges && segment.ack != to_wire(self.sender.iss, 1) {
+        // The SYN is acknowledged, with Fast Open maybe some of its data too.
+        let ack = u64::from(segment.ack.wrapping_sub(self.sender.iss));
+        if acknowledges && !(1..=self.sender.snd_max.max(1)).contains(&ack) {
             self.stats.segments_refused += 1;
             self.refuse(segment);
         } else if segment.flags.contains(Flags::RST) {
@@ -227,9 +232,10 @@ impl Connection {
             }
         } else if segment.flags.contains(Flags::SYN) {
             // The SYN was never sent when the peer's arrives first: its acknowledgement cannot be valid.
-            if acknowledges && self.sender.snd_max == 1 {
+            if acknowledges && self.sender.snd_max > 0 {
                 self.synchronize(now, segment);
-                self.become_established(now, segment);
+                self.learn_server(segment);
+                self.become_established(now, segment, ack);
                 self.receiver.acknowledgement = Acknowledgement::Now;
             } else if !acknowledges {
                 self.synchronize(now, segment);
@@ -243,8 +249,8 @@ impl Connection {
 
     /// The ACK that SYN-RECEIVED waits for. False when the segment goes no further.
     pub(super) fn arrive_syn_received(&mut self, now: Time, segment: &Segment, ack: Option<u64>) -> bool {
-        if ack == Some(1) && self.sender.snd_max == 1 {
-            self.become_established(now, segment);
+        if let Some(ack) = ack.filter(|ack| (1..=self.sender.snd_max).contains(ack)) {
+            self.become_established(now, segment, ack);
             return true;
         }
         self.stats.segments_refused += 1;
@@ -256,11 +262,12 @@ impl Connection {
     pub(super) fn arrive_reset(&mut self) {
         // Whoever has closed listens no more.
         let closes = self.sender.fin_queued || self.sender.send_buffer().is_some_and(|buffer| buffer.closes);
-        if self.state == State::SynReceived && self.passive && !closes {
+        if self.state == State::SynReceived && self.passive && !closes && !self.is_open_early() {
             let mut again = Connection::new(&self.config, self.local_port, self.remote_port, self.sender.iss);
             again.stats = self.stats;
             again.write(self.written_bytes());
             again.receiver.set_reading(self.receiver.is_reading());
+            again.inherit_cookie(self);
             again.listen();
             *self = again;
         } else {
@@ -312,8 +319,8 @@ impl Connection {
         };
     }
 
-    /// This end's SYN is acknowledged by `segment`.
-    fn become_established(&mut self, now: Time, segment: &Segment) {
+    /// This end's SYN is acknowledged by `segment`, up to `ack`.
+    fn become_established(&mut self, now: Time, segment: &Segment, ack: u64) {
         if self.state == State::SynReceived {
             self.end_mark_handshake();
         }
@@ -322,7 +329,9 @@ impl Connection {
         self.timers.stop(Timer::Retransmission);
         // A window on a SYN is never scaled (RFC 7323 2.2).
         let shift = if segment.flags.contains(Flags::SYN) { 0 } else { self.sender.snd_wnd_shift };
+        let repeated = self.sender.retries > 0;
         self.sender.established(now, &self.config, u64::from(segment.window) << shift);
+        self.settle_syn_data(ack, repeated);
         let elapsed = match self.extended.has(Extended::TIMESTAMPS) {
             true => self.echoed_round_trip(now, segment),
             false => self.sender.end_timing(now, 1),
@@ -336,6 +345,7 @@ impl Connection {
         }
         self.pending.set(Pending::ESTABLISHED);
         self.begin_liveness(now);
+        self.go_on_from_early(now);
         self.fill_send_buffer(now);
         if self.sender.fin_queued {
             self.state = State::FinWait1;

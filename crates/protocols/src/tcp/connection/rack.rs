@@ -17,7 +17,7 @@ use roamsim_engine::{Span, Time};
 use super::next::Next;
 use super::sender::Sender;
 use super::timers::Timer;
-use super::{Connection, Extended};
+use super::{Connection, Extended, State};
 use crate::ranges::Range;
 use crate::tcp::config::{LossProbeRules, RtoRules};
 use crate::tcp::congestion::{Cause, Delivery};
@@ -366,7 +366,9 @@ impl Connection {
         }
         let sender = &self.sender;
         let Recovery::Rack(rack) = &sender.recovery else { return };
-        let runs = rack.probes_tail() && self.timers.runs(Timer::Retransmission);
+        // The timer of a SYN-ACK behind which data goes is no timer of data.
+        let runs =
+            rack.probes_tail() && self.timers.runs(Timer::Retransmission) && self.state != State::SynReceived;
         let at = if runs {
             let mut wait = sender.rtt.srtt().map_or(PROBE_WITHOUT_RTT, |srtt| srtt.saturating_mul(2));
             let is_linux = self.config.loss_probe_rules == LossProbeRules::Linux;

@@ -257,7 +257,11 @@ impl Receiver {
 
     /// The window field of a SYN, which is never scaled (RFC 7323 2.2).
     pub(super) fn advertise_on_syn(&mut self) -> u16 {
-        self.buffer.min(u64::from(u16::MAX)) as u16
+        let window = self.buffer.saturating_sub(self.unread()).min(u64::from(u16::MAX));
+        if self.rcv_nxt > 0 {
+            self.rcv_adv = self.rcv_adv.max(self.rcv_nxt + window);
+        }
+        window as u16
     }
 
     /// An acknowledgement of everything up to `rcv_nxt` is on its way.

@@ -112,14 +112,17 @@ impl Sender {
 
     /// The handshake is complete: the SYN is acknowledged and the peer offers `snd_wnd`.
     pub(super) fn established(&mut self, now: Time, config: &Config, snd_wnd: u64) {
-        self.snd_una = 1;
+        // With Fast Open data may have gone.
+        let is_open_early = std::mem::replace(&mut self.snd_una, 1) > 0;
         self.snd_nxt = self.snd_nxt.max(1);
         self.snd_wnd = snd_wnd;
         self.max_snd_wnd = self.max_snd_wnd.max(snd_wnd);
         self.last_sent_at = now;
         // RFC 6928 section 2: the window is one segment after more than one retransmission of the SYN.
         let initial = if self.retries > 1 { self.smss } else { config.initial_window.bytes(self.smss) };
-        self.congestion.start(self.smss, initial);
+        if !is_open_early || self.retries > 1 {
+            self.congestion.start(self.smss, initial);
+        }
         if self.retries > 0 {
             self.rtt.restart_after_lost_syn(&config.rtt_bounds());
         }

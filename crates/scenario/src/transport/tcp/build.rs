@@ -1,8 +1,8 @@
 //! The configuration of TCP connections.
 
 use super::model::{
-    Tcp, TcpDelayedAckRules, TcpHystartRules, TcpLossProbeRules, TcpNagleRules, TcpRtoRules,
-    TcpWindowValidation,
+    Tcp, TcpDelayedAckRules, TcpFastOpenCookie, TcpHystartRules, TcpLossProbeRules, TcpNagleRules,
+    TcpRtoRules, TcpWindowValidation,
 };
 use roamsim_network::packet::IpVersion;
 use roamsim_protocols::tcp;
@@ -59,6 +59,8 @@ pub(crate) fn config(
         keep_alive_time,
         keep_alive_interval,
         keep_alive_probes,
+        fast_open,
+        fast_open_cookie,
         initial_ssthresh_bytes,
         byte_counting_limit,
         ref own,
@@ -132,6 +134,11 @@ pub(crate) fn config(
             idle: keep_alive_time,
             interval: keep_alive_interval,
             probes: keep_alive_probes,
+        }),
+        fast_open: fast_open.then_some(match fast_open_cookie {
+            TcpFastOpenCookie::Requested => tcp::FirstCookie::Requested,
+            TcpFastOpenCookie::Known => tcp::FirstCookie::Known,
+            TcpFastOpenCookie::Stale => tcp::FirstCookie::Stale,
         }),
         byte_counting_limit,
         initial_ssthresh_bytes,

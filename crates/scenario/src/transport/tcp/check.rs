@@ -32,6 +32,7 @@ pub(crate) fn check(
     check_nagle(at, tcp, report);
     check_windows(at, tcp, report);
     check_send_buffer(at, tcp, report);
+    check_fast_open(at, tcp, report);
     check_own(at, tcp, report);
     check_parts(at, tcp, report);
     check_bbr(at, tcp, report);
@@ -133,6 +134,18 @@ fn check_liveness(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
             let message = format!("`{key}` has no effect without `keep_alive`");
             report.add(&steps, message, "write keep_alive = true beside it, or leave it out");
         }
+    }
+}
+
+fn check_fast_open(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
+    let cookie = join(at, ["fast_open_cookie"]);
+    if !tcp.fast_open && report.is_set(&cookie) {
+        let message = "`fast_open_cookie` has no effect without `fast_open`";
+        report.add(&cookie, message, "write fast_open = true beside it, or leave it out");
+    }
+    if tcp.fast_open && tcp.one_way_connections {
+        let message = "ns-2's one-way agents send no data before their handshake";
+        report.add(&join(at, ["fast_open"]), message, "leave one of the two out");
     }
 }
 

@@ -160,6 +160,12 @@ pub struct Tcp {
     /// With `keep_alive`: unanswered probes before the connection is given up. Default: Linux,
     /// `tcp_keepalive_probes`.
     pub keep_alive_probes: u32,
+    /// TCP Fast Open at both ends (RFC 7413): the SYN carries data to a server that has given a cookie
+    /// before. Default chosen: off. Linux has it off at servers (`net.ipv4.tcp_fastopen` is 1), and at
+    /// clients an application asks for it.
+    pub fast_open: bool,
+    /// The client's knowledge of the server at first, with `fast_open`. Default chosen: none.
+    pub fast_open_cookie: TcpFastOpenCookie,
     /// The slow start threshold at the start. Left out: as high as possible (RFC 5681 section 3.1).
     #[serde(rename = "initial_ssthresh", with = "units::size")]
     #[schemars(with = "Option<units::Size>")]
@@ -278,6 +284,8 @@ impl Default for Tcp {
             keep_alive_time: Span::from_secs(7200),
             keep_alive_interval: Span::from_secs(75),
             keep_alive_probes: 9,
+            fast_open: false,
+            fast_open_cookie: TcpFastOpenCookie::Requested,
             initial_ssthresh_bytes: machine.initial_ssthresh_bytes,
             byte_counting_limit: machine.byte_counting_limit,
             own: machine.own,
@@ -355,6 +363,19 @@ pub enum TcpDelayedAckRules {
     Rfc,
     /// More octets than a full segment of the peer, as in Linux 6.12: a full segment and any other.
     Linux,
+}
+
+/// What a client of TCP Fast Open knows of its server at first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TcpFastOpenCookie {
+    /// Nothing: the first connection requests a cookie, and later ones carry data on the SYN.
+    Requested,
+    /// Cookie and MSS, from connections before the run.
+    Known,
+    /// A cookie that the server refuses, as after a change of its key or of the client's address. The SYN-ACK
+    /// brings the valid one.
+    Stale,
 }
 
 /// When Nagle's algorithm lets a short segment go.

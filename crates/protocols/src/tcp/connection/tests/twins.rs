@@ -14,6 +14,7 @@ use crate::tcp::config::{
 use crate::tcp::congestion::keys::Own;
 use crate::tcp::congestion::{CUBIC_RULES, LINUX_RULES};
 use crate::tcp::connection::{Connection, State, Steady};
+use crate::tcp::fast_open::{Cookie, FirstCookie, KnownServer};
 use crate::tcp::segment::{Flags, Segment};
 use crate::tcp::variant::Variant;
 
@@ -145,6 +146,7 @@ fn any_config(random: &mut Stream) -> Config {
         send_buffer_bytes: rules().then_some(u64::from(7 * mss_bytes)),
         initial_send_buffer_bytes: rules().then_some(u64::from(3 * mss_bytes)),
         user_timeout: rules().then_some(Span::from_secs(3)),
+        fast_open: rules().then_some(FirstCookie::Known),
         ..Config::default()
     };
     Config {
@@ -179,17 +181,22 @@ fn any_config(random: &mut Stream) -> Config {
     }
 }
 
+fn cookie(number: u8) -> Cookie {
+    Cookie::new(&[number; 8]).unwrap_or(Cookie::REQUEST)
+}
+
 /// A segment that is nearly as expected.
 fn disturb(random: &mut Stream, segment: &mut Segment) {
     let near = [1, 2, 1000, 1001, u32::MAX, 1 << 31][random.below(6) as usize];
-    match random.below(8) {
+    match random.below(9) {
         0 => segment.seq = segment.seq.wrapping_add(near),
         1 => segment.ack = segment.ack.wrapping_add(near),
         2 => segment.window = random.next_u64() as u16,
         3 => segment.window = 0,
         4 => segment.payload_bytes = random.below(3000) as u32,
         5 => segment.flags = Flags(segment.flags.0 ^ 1 << random.below(8)),
-        6 => segment
+        6 => segment.options.sack.set_fast_open(cookie(random.below(3) as u8)),
+        7 => segment
             .options
             .sack
             .push(segment.ack.wrapping_add(near), segment.ack.wrapping_add(near.wrapping_mul(2))),
@@ -211,6 +218,16 @@ fn run(seed: u64, configs: [Config; 2], path: &Path, steps: u32, acts: bool) -> 
     let mut random = Stream::new(seed, 0, "twins");
     let iss = [random.next_u64() as u32, u32::MAX - 2000];
     let mut ends = [0, 1].map(|i| Twins::new(&configs[i], [i as u16, 1 - i as u16], iss[i]));
+    // The cookie is known, unknown or another.
+    let known = random.below(3) as u8;
+    ends[1].both(|end| end.set_own_cookie(cookie(1)));
+    if known > 0 {
+        let known = KnownServer { cookie: cookie(known), mss_bytes: 900 };
+        ends[0].both(|end| end.set_known_server(known));
+    }
+    if random.below(2) == 0 {
+        ends[0].both(|end| end.write(700));
+    }
     ends[1].both(Connection::listen);
     ends[0].both(Connection::open);
     let mut now = Time::ZERO;
