@@ -626,6 +626,19 @@ mod tests {
         assert_eq!((sent.first_lost(), sent.in_flight_bytes()), (None, 4000));
     }
 
+    #[test]
+    fn numbers_of_a_block_may_come_to_mean_other_octets() {
+        let mut sent = Sent::default();
+        for i in 0..4 {
+            sent.on_sent(1 + 1000 * i, 1001 + 1000 * i, ms(i), false);
+        }
+        let octets = |start| move |_| Some(Range { start, end: start + 1000 });
+        assert!(sent.on_blocks(&[(7, 8)], octets(1001), ms(4)));
+        assert!(!sent.on_blocks(&[(7, 8)], octets(1001), ms(5)));
+        sent.on_ack(2001, ms(6));
+        assert!(sent.on_blocks(&[(7, 8)], octets(3001), ms(7)));
+    }
+
     #[derive(Clone, Copy, Debug, PartialEq)]
     struct Octet {
         mark: Mark,

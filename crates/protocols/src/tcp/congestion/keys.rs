@@ -64,6 +64,17 @@ pub struct Fault {
     pub help: &'static str,
 }
 
+/// A key of TCP that a control does not go with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Its name. Other values than its default are refused; of `sack` only `false`.
+    pub key: &'static str,
+    /// Why.
+    pub message: &'static str,
+    /// What to do.
+    pub help: &'static str,
+}
+
 impl Key {
     /// The name of its table; empty without one.
     pub fn table_name(&self) -> &'static str {

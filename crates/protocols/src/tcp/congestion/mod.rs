@@ -20,7 +20,7 @@ use roamsim_engine::{Span, Stream, Time};
 
 use super::parts::kinds;
 use super::sent::{Lost, RateSample};
-use keys::{Fault, Key, Own};
+use keys::{Fault, Key, Own, Refusal};
 
 /// What made the sender slow down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,6 +154,9 @@ pub trait CongestionControl {
         None
     }
 
+    /// The keys of TCP that it does not go with.
+    const REFUSES: &'static [Refusal] = &[];
+
     /// Whether it works on samples of the rate of delivery. Then transmissions are kept and data is paced.
     const TAKES_SAMPLES: bool = false;
 
@@ -268,6 +271,13 @@ macro_rules! congestion_controls {
             pub fn fault(self, own: &Own) -> Option<Fault> {
                 match self {
                     $(Kind::$type => $type::fault(own),)*
+                }
+            }
+
+            /// The keys of TCP that it does not go with.
+            pub const fn refuses(self) -> &'static [Refusal] {
+                match self {
+                    $(Kind::$type => $type::REFUSES,)*
                 }
             }
 

@@ -28,7 +28,7 @@
 
 use roamsim_engine::Span;
 
-use super::keys::{Fault, Key, Own, Table, Value};
+use super::keys::{Fault, Key, Own, Refusal, Table, Value};
 use super::{Ack, Cause, CongestionControl, Settings};
 
 /// The table of the thresholds.
@@ -112,6 +112,19 @@ impl CongestionControl for Vegas {
     );
 
     const KEYS: &[Key] = &[ALPHA, BETA, GAMMA];
+
+    const REFUSES: &[Refusal] = &[
+        Refusal {
+            key: "abe",
+            message: "`abe` has no effect with `vegas`, which shrinks by a quarter",
+            help: "leave it out, or choose another variant",
+        },
+        Refusal {
+            key: "hystart",
+            message: "`vegas` leaves slow start by a rule of its own",
+            help: "leave it out, or choose another variant",
+        },
+    ];
 
     fn fault(own: &Own) -> Option<Fault> {
         let VegasThresholds { alpha, beta, .. } = VegasThresholds::of(own);

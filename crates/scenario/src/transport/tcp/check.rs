@@ -35,7 +35,7 @@ pub(crate) fn check(
     check_fast_open(at, tcp, report);
     check_own(at, tcp, report);
     check_parts(at, tcp, report);
-    check_bbr(at, tcp, report);
+    check_refused(at, tcp, report);
     control::check(at, tcp, report);
     let header_bytes = Tcp::HEADER_BYTES + network.general.ip.header_bytes();
     let least_bytes = header_bytes + MAX_TCP_OPTION_BYTES + 1;
@@ -261,10 +261,6 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         let message = format!("`abe` has no effect with `{}`: the share of marks decides", tcp.variant);
         report.add(&join(at, ["abe"]), message, "leave it out");
     }
-    if tcp.abe && tcp.variant == TcpVariant::VEGAS {
-        let help = "leave it out, or choose another variant";
-        report.add(&join(at, ["abe"]), "`abe` has no effect with `vegas`, which shrinks by a quarter", help);
-    }
     if tcp.max_sack_blocks.is_some_and(|blocks| !(1..=4).contains(&blocks)) {
         let help = "write 1 to 4, set sack = false, or leave it out";
         report.add(
@@ -409,45 +405,31 @@ fn check_parts(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         let message = "without `hystart` its rules have no effect";
         report.add(&join(at, ["hystart_rules"]), message, "write hystart = true beside it, or leave it out");
     }
-    if tcp.hystart && tcp.variant == TcpVariant::VEGAS {
-        let help = "leave it out, or choose another variant";
-        report.add(&join(at, ["hystart"]), "`vegas` leaves slow start by a rule of its own", help);
+}
+
+/// Keys that the congestion control does not go with, as its file declares.
+fn check_refused(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
+    for refusal in tcp.variant.congestion().refuses() {
+        if differs(tcp, refusal.key) == Some(true) {
+            report.add(&join(at, [refusal.key]), refusal.message, refusal.help);
+        }
     }
 }
 
-/// What BBR does in another way, or not at all.
-fn check_bbr(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
-    if tcp.variant != TcpVariant::BBR {
-        return;
-    }
-    for (key, set, message, help) in [
-        ("sack", tcp.sack == Some(false), "`bbr` measures the path by SACK", "leave it out"),
-        ("prr", tcp.prr, "`bbr` sets its own window during recovery", "leave it out or write false"),
-        ("hystart", tcp.hystart, "`bbr` has no slow start", "leave it out or write false"),
-        (
-            "window_validation",
-            tcp.window_validation != Tcp::default().window_validation,
-            "`bbr` bounds an unused window by itself",
-            "leave it out",
-        ),
-        ("ecn", tcp.ecn, "BBR's draft names no response to ECN marks", "leave it out or write false"),
-        (
-            "initial_ssthresh",
-            tcp.initial_ssthresh_bytes.is_some(),
-            "`bbr` has no slow start threshold",
-            "leave it out",
-        ),
-        (
-            "byte_counting_limit",
-            tcp.byte_counting_limit != Tcp::default().byte_counting_limit,
-            "`bbr` counts every acknowledged octet",
-            "leave it out",
-        ),
-    ] {
-        if set {
-            report.add(&join(at, [key]), message, help);
-        }
-    }
+/// Whether a key that a control may refuse differs from its default; `None` for other keys.
+fn differs(tcp: &Tcp, key: &str) -> Option<bool> {
+    let defaults = Tcp::default();
+    Some(match key {
+        "sack" => tcp.sack == Some(false),
+        "prr" => tcp.prr,
+        "hystart" => tcp.hystart,
+        "window_validation" => tcp.window_validation != defaults.window_validation,
+        "ecn" => tcp.ecn,
+        "abe" => tcp.abe,
+        "initial_ssthresh" => tcp.initial_ssthresh_bytes.is_some(),
+        "byte_counting_limit" => tcp.byte_counting_limit != defaults.byte_counting_limit,
+        _ => return None,
+    })
 }
 
 /// The setting of the variant, for messages.
@@ -474,5 +456,19 @@ fn check_own(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
     if let Some(fault) = in_force.and_then(|kind| kind.fault(&tcp.own)) {
         let at = fault.key.table.map_or(at.to_vec(), |table| join(at, [table.name]));
         report.add(&join(&at, [fault.key.name]), fault.message, fault.help);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_that_a_control_refuses_is_known() {
+        for variant in TcpVariant::ALL {
+            for refusal in variant.congestion().refuses() {
+                assert_eq!(differs(&Tcp::default(), refusal.key), Some(false), "{}", refusal.key);
+            }
+        }
     }
 }

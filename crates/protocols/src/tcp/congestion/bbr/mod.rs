@@ -33,6 +33,7 @@ mod tests;
 
 use roamsim_engine::{Span, Stream, Time};
 
+use super::keys::Refusal;
 use super::{Ack, Cause, CongestionControl, Delivery, Settings};
 use crate::tcp::sent::Lost;
 use model::{Model, share};
@@ -98,6 +99,31 @@ impl CongestionControl for Bbr {
     const VARIANT: Option<&str> = Some(
         "A rate and a window from a model of the path, with RACK and pacing (BBR version 3, draft-ietf-ccwg-bbr-06).",
     );
+    const REFUSES: &[Refusal] = &[
+        Refusal { key: "sack", message: "`bbr` measures the path by SACK", help: "leave it out" },
+        Refusal {
+            key: "prr",
+            message: "`bbr` sets its own window during recovery",
+            help: "leave it out or write false",
+        },
+        Refusal { key: "hystart", message: "`bbr` has no slow start", help: "leave it out or write false" },
+        Refusal {
+            key: "window_validation",
+            message: "`bbr` bounds an unused window by itself",
+            help: "leave it out",
+        },
+        Refusal {
+            key: "ecn",
+            message: "BBR's draft names no response to ECN marks",
+            help: "leave it out or write false",
+        },
+        Refusal { key: "initial_ssthresh", message: "`bbr` has no slow start threshold", help: "leave it out" },
+        Refusal {
+            key: "byte_counting_limit",
+            message: "`bbr` counts every acknowledged octet",
+            help: "leave it out",
+        },
+    ];
     const TAKES_SAMPLES: bool = true;
 
     fn new(_settings: &Settings) -> Bbr {

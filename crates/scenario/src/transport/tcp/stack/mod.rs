@@ -91,31 +91,41 @@ fn counts_marks(own: Table<'_>) -> bool {
         .any(|variant| variant.counts_marks() && has_control(own, variant.congestion_control()))
 }
 
+/// Whether the congestion control of transports with such settings of their own does not go with a key.
+fn refuses(own: Table<'_>, key: &str) -> bool {
+    Variant::ALL.iter().map(|variant| variant.congestion()).any(|control| {
+        has_control(own, control.name()) && control.refuses().iter().any(|refusal| refusal.key == key)
+    })
+}
+
 /// Whether a setting of a preset needs what the transport's own settings turn off or replace.
 fn is_ruled_out(stack: &str, key: &str, own: Table<'_>) -> bool {
     let is_off = |key: &str| matches!(own.get(key).map(Node::value), Some(Value::Boolean(false)));
     let text = |key: &str| own.get(key).and_then(Node::text).unwrap_or_default();
     let variant = text("variant");
-    let has_bbr = has_control(own, "bbr");
+    let refuses = |key: &str| refuses(own, key);
     let has_cubic = matches!(variant, "" | "cubic") && matches!(text("congestion_control"), "" | "cubic");
     let without_sack = is_off("sack") || variant.parse().is_ok_and(|named: Variant| !named.permits_sack());
     // Linux has HyStart in CUBIC alone (net/ipv4/tcp_cubic.c).
-    let without_hystart = variant == "vegas" || has_bbr || stack == "linux" && !has_cubic;
+    let without_hystart = refuses("hystart") || stack == "linux" && !has_cubic;
     match key {
         "sack" => without_sack,
-        "rack" => without_sack && !has_bbr,
-        "tail_loss_probe" | "frto" | "undo" => (without_sack || is_off("rack")) && !has_bbr,
-        "loss_probe_rules" => is_off("tail_loss_probe") || (without_sack || is_off("rack")) && !has_bbr,
+        // A control that refuses to do without SACK is checked beside it.
+        "rack" => without_sack && !refuses("sack"),
+        "tail_loss_probe" | "frto" | "undo" => (without_sack || is_off("rack")) && !refuses("sack"),
+        "loss_probe_rules" => {
+            is_off("tail_loss_probe") || (without_sack || is_off("rack")) && !refuses("sack")
+        }
         "compressed_acks" => without_sack,
-        "prr" => without_sack || has_bbr,
+        "prr" => without_sack || refuses(key),
         "hystart" => without_hystart,
         "hystart_rules" => without_hystart || is_off("hystart"),
-        "window_validation" => has_bbr,
+        "window_validation" => refuses(key),
         "nagle_rules" => is_off("nagle"),
         "cubic_rules" => !has_cubic,
         // A class in Python counts by itself.
-        "byte_counting_limit" => has_bbr || text("congestion_control").contains('@'),
-        "ecn" => has_bbr || counts_marks(own),
+        "byte_counting_limit" => refuses(key) || text("congestion_control").contains('@'),
+        "ecn" => refuses(key) || counts_marks(own),
         "limited_transmit" => variant == "tahoe",
         "delayed_ack_rules" => is_off("delayed_ack") || own.get("delayed_ack_count").is_some(),
         "delayed_ack_count" => is_off("delayed_ack") || text("delayed_ack_rules") == "linux",
