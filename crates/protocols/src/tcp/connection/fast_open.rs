@@ -35,6 +35,8 @@ pub(super) struct FastOpen {
     learned: Option<KnownServer>,
     /// What goes on the SYN-ACK.
     answer: Option<Cookie>,
+    /// The SYN was taken with its cookie, and the handshake is not complete.
+    is_open_early: bool,
     /// Octets on the SYN, until that is acknowledged.
     syn_bytes: u32,
     /// The SYN asked for a cookie; it carried data; the SYN-ACK acknowledged some of it.
@@ -85,7 +87,8 @@ impl Connection {
     /// Whether the handshake is not complete, and data goes and has been taken all the same.
     #[inline]
     pub(super) fn is_open_early(&self) -> bool {
-        self.state == State::SynReceived && self.sender.snd_una > 0
+        let fast_open = self.sender.extras.as_ref().and_then(|extras| extras.fast_open.as_ref());
+        self.state == State::SynReceived && fast_open.is_some_and(|fast_open| fast_open.is_open_early)
     }
 
     /// The option of a SYN, the first one if it is not repeated, or of a SYN-ACK; how much data goes with it.
@@ -132,8 +135,9 @@ impl Connection {
             fast_open.answer = Some(own);
             return;
         }
+        fast_open.is_open_early = true;
         // A window on a SYN is never scaled (RFC 7323 2.2).
-        self.sender.established(now, &self.config, u64::from(segment.window));
+        self.sender.established(now, &self.config, u64::from(segment.window), false);
         if segment.payload_bytes > 0 {
             // A FIN, which no end here sends so early, is repeated.
             let data = Segment {
@@ -181,7 +185,12 @@ impl Connection {
         }
     }
 
-    /// The handshake is complete, and data may be under way already: its timer runs from now on (as in Linux;
+    /// The handshake is complete, or the connection is gone. Whether data went before.
+    pub(super) fn end_early_opening(&mut self) -> bool {
+        self.fast_open().is_some_and(|fast_open| std::mem::take(&mut fast_open.is_open_early))
+    }
+
+    /// The handshake is complete, and data may be under way from before: its timer runs from now on (as in Linux;
     /// until now that of the SYN-ACK ran).
     pub(super) fn go_on_from_early(&mut self, now: Time) {
         if self.sender.snd_una < self.sender.snd_max {

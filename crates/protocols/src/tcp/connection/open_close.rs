@@ -114,6 +114,7 @@ impl Connection {
     /// Leaves every state; a reset that waits is still sent.
     pub(super) fn become_closed(&mut self, event: u8) {
         self.state = State::Closed;
+        self.end_early_opening();
         self.syn_due = false;
         self.timers.stop_all();
         self.receiver.acknowledgement = Acknowledgement::None;
@@ -329,8 +330,8 @@ impl Connection {
         self.timers.stop(Timer::Retransmission);
         // A window on a SYN is never scaled (RFC 7323 2.2).
         let shift = if segment.flags.contains(Flags::SYN) { 0 } else { self.sender.snd_wnd_shift };
-        let repeated = self.sender.retries > 0;
-        self.sender.established(now, &self.config, u64::from(segment.window) << shift);
+        let (repeated, is_open_early) = (self.sender.retries > 0, self.end_early_opening());
+        self.sender.established(now, &self.config, u64::from(segment.window) << shift, is_open_early);
         self.settle_syn_data(ack, repeated);
         let elapsed = match self.extended.has(Extended::TIMESTAMPS) {
             true => self.echoed_round_trip(now, segment),
@@ -345,7 +346,9 @@ impl Connection {
         }
         self.pending.set(Pending::ESTABLISHED);
         self.begin_liveness(now);
-        self.go_on_from_early(now);
+        if is_open_early {
+            self.go_on_from_early(now);
+        }
         self.fill_send_buffer(now);
         if self.sender.fin_queued {
             self.state = State::FinWait1;

@@ -111,9 +111,9 @@ impl Sender {
     }
 
     /// The handshake is complete: the SYN is acknowledged and the peer offers `snd_wnd`.
-    pub(super) fn established(&mut self, now: Time, config: &Config, snd_wnd: u64) {
-        // With Fast Open data may have gone.
-        let is_open_early = std::mem::replace(&mut self.snd_una, 1) > 0;
+    /// With Fast Open data may have gone before.
+    pub(super) fn established(&mut self, now: Time, config: &Config, snd_wnd: u64, is_open_early: bool) {
+        self.snd_una = 1;
         self.snd_nxt = self.snd_nxt.max(1);
         self.snd_wnd = snd_wnd;
         self.max_snd_wnd = self.max_snd_wnd.max(snd_wnd);
