@@ -548,9 +548,7 @@ def test_rows_and_nodes_that_are_left_out_are_counted(tmp_path: Path) -> None:
     ]  # fmt: skip
     found, model = streams(*[(name, "", "") for name in names], receivers=names, canonical={**STAR, "flow": flows})  # type: ignore[arg-type]
     assert len(found) == 12
-    assert "Application packets: 8 more rows are left out, those that come last in the tables." in inspector._note(
-        model
-    )
+    assert "Application packets: 8 more rows left out, from the end of the tables." in inspector._note(model)
     # Six nodes have link events, four are shown.
     events = polars.DataFrame({"time_s": [1.0] * 6, "link": "air", "node": names[:6], "event": "link_up"})
     events = events.with_columns(

@@ -182,7 +182,7 @@ def test_combinations_that_are_not_valid_count_as_no_good() -> None:
     invalid = found.trials.filter(polars.col("point").is_null())
     assert 0 < invalid.height < 16
     assert invalid["mean"].null_count() == invalid.height
-    assert found.notes[0] == f"{invalid.height} of 16 trials are not valid scenarios. They count as bad."
+    assert found.notes[0] == f"Not valid as scenarios, and counted as bad: {invalid.height} of 16 trials."
 
 
 def test_a_trial_that_lacks_a_value_is_no_winner() -> None:
@@ -192,7 +192,9 @@ def test_a_trial_that_lacks_a_value_is_no_winner() -> None:
     lacking = found.trials.filter(polars.col("mean").is_null())
     assert 0 < lacking.height < 16
     assert any(
-        note.startswith(f"{lacking.height} of 16 trials have no flows.completion_time_s") for note in found.notes
+        note.startswith("Without flows.completion_time_s in some replication")
+        and note.endswith(f"{lacking.height} of 16 trials.")
+        for note in found.notes
     )
     flows = found.results.flows.filter(polars.col("replication") < 2)
     without = flows.filter(polars.col("completion_time_s").is_null())["point"].unique()

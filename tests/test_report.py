@@ -141,7 +141,7 @@ def test_the_page_holds_what_was_added_and_escapes_it(tmp_path: Path) -> None:
 def test_a_table_says_how_much_of_it_is_not_shown() -> None:
     report = Report("t")
     report.table([{"x": i} for i in range(10)], max_rows=4)
-    assert "6 more rows are not shown" in report.html()
+    assert "Not shown: 6 more rows." in report.html()
     assert report.html().count("<tr>") == 1 + 4
 
 

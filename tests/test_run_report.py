@@ -73,6 +73,13 @@ def test_the_first_screen_has_the_packets_of_programs(tmp_path: Path) -> None:
     ]
 
 
+def test_one_message_is_told_in_the_singular() -> None:
+    assert outcome._share(1, 1) == "its only message"
+    assert outcome._share(0, 1) == "0 % of 1 message"
+    assert outcome._share(2, 2) == "all 2 messages"
+    assert outcome._share(0, 0) == "none of 0 messages"
+
+
 def test_one_flow_may_be_the_worst_and_the_slowest(roamsim: Command, tmp_path: Path) -> None:
     said = outcome.came_out(results_of(roamsim, tmp_path, "video"))
     assert re.fullmatch(r"5 flows .* The worst was film, with .* It was also the slowest: 95 % arrived .*", said[1])

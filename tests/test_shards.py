@@ -140,14 +140,14 @@ def test_the_command_line_says_what_is_next(roamsim: Command, scenario: Path, tm
     done = roamsim(*sweep, "1", "--shard", "1/2")
     assert "roamsim merge DIR... --out OUT" in done.stderr
     done = roamsim("merge", "1", "--out", "all")
-    assert "4 runs are in none of the folders" in done.stderr
-    assert "4 runs were new; next: roamsim report all" in done.stderr
+    assert "4 runs in none of the folders" in done.stderr
+    assert "4 new runs; next: roamsim report all" in done.stderr
     assert done.stdout == "all\n"
     # How to get all of it again is the command without its shard.
     assert "--shard" not in json.loads((tmp_path / "all" / "manifest.json").read_text())["command"]
     roamsim("report", "all")
     refused = roamsim(*sweep, "2", "--shard", "3/2", code=2)
-    assert "2 shards are numbered from 1/2 to 2/2" in refused.stderr
+    assert "shards of 2 are numbered from 1/2 to 2/2" in refused.stderr
     refused = roamsim(*sweep, "2", "--shard", "", code=2)
     assert "a shard is NUMBER/TOTAL, as in 3/16" in refused.stderr
     precise = ["sweep", scenario, "--vary", "link.path.delay=10ms,20ms", "--precision", "flows.goodput_bps=5%"]

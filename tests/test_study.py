@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import math
 import os
 import re
 import shutil
@@ -536,6 +537,24 @@ def test_what_was_varied_is_read_at_its_marks(places: tuple[int, ...], read: lis
     axis = svg[svg.index("X-axis") : svg.index("Y-axis titled")]
     shown = re.findall(r"<text[^>]*>([^<]*)</text>", axis)
     assert [label for label in shown if label.isdigit() or "e" in label] == read
+
+
+@pytest.mark.parametrize("logarithmic", [False, True])
+@pytest.mark.parametrize("column", ["overhead", "success_rate"])
+def test_points_at_the_ends_of_an_axis_are_drawn_whole(column: str, logarithmic: bool) -> None:
+    import vl_convert
+
+    # Ends that are round numbers: an axis that ended there would cut the points in half.
+    figure = Figure("f", "t", "all", ["e"], "x", "x", [Curve(column, "c")], "y", ["series"], logarithmic=logarithmic)
+    row = {"series": "s", "curve": "", "low": None, "high": None, "samples": 1, "closed_form": None}
+    drawing = specification(
+        figure, [{"x": x, "mean": mean, **row} for x, mean in ((0.0, 0.1), (0.5, 1.0), (1.0, 0.1))]
+    )
+    svg = vl_convert.vegalite_to_svg(drawing | {"width": 400, "height": 300})
+    points = re.findall(r'aria-roledescription="point" transform="translate\(([\d.]+),([\d.]+)\)"', svg)
+    radius = math.sqrt(26 / math.pi)
+    assert len(points) == 3
+    assert all(radius <= float(x) <= 400 - radius and radius <= float(y) <= 300 - radius for x, y in points)
 
 
 @pytest.mark.parametrize("logarithmic", [False, True])

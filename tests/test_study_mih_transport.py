@@ -51,3 +51,35 @@ def test_each_place_of_the_mobility_server_stands_below_its_words() -> None:
     }
     assert above["S1: home"] == "MN, server and services in the home network"
     assert above["S2: visited"] == "MN in the visited network, server too"
+
+
+class Far:
+    """Runs with a far server, in which messages take so long."""
+
+    def __init__(self, delay_s: float, *, run: bool = True) -> None:
+        self.delay_s, self.run = delay_s, run
+
+    def has(self, alternative: str) -> bool:
+        assert alternative == "far"
+        return self.run
+
+    def under(self, _alternative: str) -> "Far":
+        return self
+
+    def estimate(self, *_: object, **_where: object) -> Estimate:
+        return Estimate(self.delay_s, self.delay_s - 0.001, self.delay_s + 0.001, 5)
+
+
+def test_a_far_server_is_judged_by_its_own_round_trip() -> None:
+    loaded = study.load("mih-transport")
+    tried = loaded.measurement("beside_a_far_server")
+    # 13 ms more than half of 0.5 s are 5 %, and 31 ms more than 0.5 s are 6 %; of the next RTT they are none of it.
+    turned = ["an RTT of 0.1 s among background stations (with 0.5 s it agrees)"]
+    assert tried(Far(0.263), "9a", "differs") == tried(Far(0.531), "9b", "differs") == turned
+    assert tried(Far(0.263), "9a", "agrees") == tried(Far(0.28), "9a", "differs") == []
+    assert tried(Far(0.263), "9b", "differs") == tried(Far(0.263, run=False), "9a", "differs") == []
+    assert loaded.function("far_server")({"transport": "UDP with MIH ACK"}) == {
+        "link.core.delay": "250000000ns",
+        "signalling.mih.acknowledgement.timeout": "1000ms",
+    }
+    assert loaded.function("longer_max_rto")({"transport": "UDP"}) == {}

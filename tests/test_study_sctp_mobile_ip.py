@@ -299,7 +299,7 @@ def test_levels_are_judged_cell_by_cell(loaded: study.Study) -> None:
     finding = levels.levels(rows_as_data("flows", rows + by_2960, labels))
     assert finding.verdict == "differs"
     assert finding.brief == "RFC 9260: 89 of 90 levels agree; RFC 2960: 59 of 90 levels agree"
-    assert "89 of 90 levels agree, 1 differ, 0 are not decidable; 1 are off by more" in finding.measured
+    assert "89 of 90 levels agree, 1 differs, 0 are not decidable; 1 is off by more" in finding.measured
     assert "TCP Reno at 28.8 and 150 kb/s" in finding.measured
 
 

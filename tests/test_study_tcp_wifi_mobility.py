@@ -1,12 +1,14 @@
 """The definition of the study `tcp-wifi-mobility`, and single runs of its scenarios."""
 
 import sys
+from typing import Any
 
 import pytest
 import roamsim
 from roamsim import study
 from roamsim.study import Data
 from roamsim.study.definition import points
+from roamsim.study.judging import Finding
 
 FOLDER = study.available()["tcp-wifi-mobility"]
 STANDING = FOLDER / "scenarios" / "standing.toml"
@@ -254,6 +256,11 @@ def test_every_condition_of_the_walk_is_run_and_changes_something(loaded: study.
     assert [name for name, changed in conditions.items() if not changed] == ["as chosen"]
 
 
+def better(row: dict[str, Any]) -> float:
+    """What a walk carries more under the made-up condition."""
+    return float(row["speed_kmh"] ** 2 * (10 if row["variant"] == "vegas" else 1))
+
+
 class Seconds(Data):
     """Walks whose throughput is made up: of each variant, in each second, in three replications (as of `Levels`)."""
 
@@ -271,6 +278,15 @@ class Seconds(Data):
         ]
         experiments = ("moving", "moving-retransmissions")
         self._rows = {(experiment, "made up"): rows for experiment in experiments}
+        # A condition under which the walks of Vegas carry most, and the fastest most.
+        self._rows["moving-conditions", "made up"] = [
+            row
+            | {"condition": condition}
+            | {"throughput_bps": row["throughput_bps"] * (1 if condition == "as chosen" else better(row))}
+            for condition in ("as chosen", "turned")
+            for row in rows
+            if (row["ifq"], row["retransmissions"]) == (50, 3)
+        ]
         # Standing all carry what they carry at 2 km/h, and a tenth more.
         self._rows["standing", "standing"] = [
             {"variant": variant, "ifq": 50, "retransmissions": 3, "distance_m": 5, "replication": replication}
@@ -278,12 +294,13 @@ class Seconds(Data):
             for variant, rate in level.items()
             for replication in range(3)
         ]
-        self._tables = {**dict.fromkeys(experiments, "made up"), "standing": "standing"}
+        self._tables = {**dict.fromkeys((*experiments, "moving-conditions"), "made up"), "standing": "standing"}
         labels = {
             name: list(dict.fromkeys(row[name] for row in rows)) for name in ("variant", "ifq", "retransmissions")
         }
         self._labels = {experiment: {**labels, "speed_kmh": list(by_speed)} for experiment in experiments}
         self._labels["standing"] = {"variant": list(level)}
+        self._labels["moving-conditions"] = {**labels, "ifq": [50], "condition": ["as chosen", "turned"]}
 
 
 def test_walks_are_judged_by_pairs(loaded: study.Study) -> None:
@@ -296,6 +313,10 @@ def test_walks_are_judged_by_pairs(loaded: study.Study) -> None:
         "4a": "agrees", "4b": "agrees", "4c": "differs", "4d": "agrees",
         "4e": "agrees", "4f": "differs", "5b": "agrees", "5c": "agrees", "6a": "differs",
     }  # fmt: skip
+    # Under the condition the orders are others, and all of these rest on the choice that it changes.
+    turned = {s.id: loaded.measurement(s.function)(data).turned_by for s in loaded.statements if s.id in ids}
+    assert {name for name, found in turned.items() if found} == {"4d", "4e", "5b"}
+    assert turned["4d"] == ("the chosen settings (with turned it differs)",)
     # Before n3 sets out and after it has arrived nothing counts: 20 m at 10 km/h take 7.2 s.
     walks = sys.modules[loaded.code.by_second.__module__].Walks(data)
     for row in data.rows("moving"):
@@ -312,3 +333,34 @@ def test_above_two_retransmissions_four_are_compared_with_three(loaded: study.St
     for row in data.rows("moving-retransmissions"):
         row["throughput_bps"] *= 1.2 if row["retransmissions"] == 4 else 1
     assert loaded.measurement("retransmissions_do_not_matter_above_two")(data).verdict == "differs"
+
+
+class Chosen:
+    """Runs of two conditions of the walk."""
+
+    def labels(self, experiment: str, dimension: str) -> list[str]:
+        assert (experiment, dimension) == ("moving-conditions", "condition")
+        return ["as chosen", "slow", "open"]
+
+
+def test_a_condition_of_the_walk_that_turns_a_verdict_round_is_named(loaded: study.Study) -> None:
+    of_walk = sys.modules[f"{loaded.code.__name__.rpartition('.')[0]}.conditions"].of_walk
+
+    def found(*verdicts: str) -> tuple[str, ...]:
+        by = dict(zip((None, "as chosen", "slow", "open"), verdicts, strict=True))
+
+        def runs(data: Chosen, experiment: str = "", at: dict[str, str] | None = None) -> str | None:
+            return at["condition"] if at else None
+
+        turned: tuple[str, ...] = of_walk(Chosen(), runs, lambda condition: Finding(by[condition], "m")).turned_by
+        return turned
+
+    assert found("differs", "differs", "agrees", "not decidable") == ("the chosen settings (with slow it agrees)",)
+    # With fewer queues it may agree as chosen: then the condition turns nothing.
+    assert found("differs", "agrees", "agrees", "differs") == ()
+
+
+def test_one_retransmission_is_singular(loaded: study.Study) -> None:
+    where = sys.modules[f"{loaded.code.__name__.rpartition('.')[0]}.findings"]._where
+    assert where(variant="sack", ifq=25, retransmissions=1) == "SACK, IFQ 25, 1 retransmission"
+    assert where(distance_m=5, retransmissions=2) == "5 m, 2 retransmissions"

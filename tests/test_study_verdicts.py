@@ -11,7 +11,17 @@ from roamsim import study
 from roamsim.errors import UsageError
 from roamsim.statistics import mean
 from roamsim.study.figures import specification
-from roamsim.study.judging import Finding, counted, every, follows, positive, replications_needed, rises, within
+from roamsim.study.judging import (
+    Finding,
+    counted,
+    difference,
+    every,
+    follows,
+    positive,
+    replications_needed,
+    rises,
+    within,
+)
 from roamsim.study.law import by_law, exact
 from roamsim.study.shown import beyond
 from roamsim.study.verdicts import in_words
@@ -112,7 +122,7 @@ def test_points_of_curves_are_intervals_among_those_of_a_statement() -> None:
 def test_many_parts_are_counted_by_the_intervals_that_hold_for_all() -> None:
     above, below = positive(mean([0.9, 1.1] * 4), "gain"), positive(mean([-0.2, 0.0] * 4), "gain")
     of_ten = counted([below, *[above] * 9], "orders")
-    assert of_ten.measured == "9 of 10 orders agree, 0 differ, 1 are not decidable"
+    assert of_ten.measured == "9 of 10 orders agree, 0 differ, 1 is not decidable"
     assert (of_ten.verdict, of_ten.needed) == ("not decidable", 19)
     assert counted([below], "orders").verdict == "differs"
     assert counted([above] * 3, "orders").verdict == "agrees"
@@ -120,7 +130,7 @@ def test_many_parts_are_counted_by_the_intervals_that_hold_for_all() -> None:
     law = replace(below, source="exact law", outside=None, rests_on=("a law",))
     told = counted([law, *[above] * 9], "orders")
     assert (told.verdict, told.source, told.rests_on) == ("differs", "exact law", ("a law",))
-    assert told.measured == "9 of 10 orders agree, 1 differ, 0 are not decidable"
+    assert told.measured == "9 of 10 orders agree, 1 differs, 0 are not decidable"
 
 
 ALTERNATIVE = """
@@ -148,6 +158,77 @@ def test_a_verdict_rests_on_what_an_alternative_turns_round(small: Path, tmp_pat
     assert {row["success_rate"] for row in outcome.data.rows("lossy", kind="indication", loss=0.5)} != {1.0}
     page = outcome.report.read_text()
     assert "with a wire without loss it agrees" in page
+    # What was tried and turns nothing is told as well, where a statement folds out.
+    assert (first["does_not_rest_on"], second["does_not_rest_on"]) == (
+        "a lossy wire (tried: a wire without loss)",
+        None,
+    )
+    assert "<dt>Does not rest on</dt><dd>a lossy wire (tried: a wire without loss)</dd>" in page
+
+
+def test_what_leaves_a_verdict_open_is_told_among_what_does_not_turn_it(small: Path, tmp_path: Path) -> None:
+    # All of 100 and of 50 messages arrive on a wire without loss; of few the interval of a share is wide.
+    few = ALTERNATIVE.replace('link.path.loss.probability" = 0.0', 'signalling.mih.stop" = "6s"')
+    few = few.replace('"lossless"', '"few"').replace("a wire without loss", "two messages")
+    with (small / "study.toml").open("a") as definition:
+        definition.write(
+            ALTERNATIVE.replace("a lossy wire", "many messages") + few.replace("a lossy wire", "many messages")
+        )
+    with (small / "statements.toml").open("a") as statements:
+        statements.write(
+            """
+[[statement]]
+id = "3"
+published = "Without loss indications arrive."
+rule = "At least 95 %."
+measured = { experiment = "lossy", column = "success_rate", where = { kind = "indication", loss = 0.0 }, within = [0.95, 1.0] }
+"""
+        )
+    third = study.run(small, level="quick", out=tmp_path / "out").statements[2]
+    assert (third["verdict"], third["turned_by"]) == ("agrees", [])
+    assert third["does_not_rest_on"] == "many messages (tried: a wire without loss; open with two messages)"
+
+
+def test_an_alternative_bears_on_what_it_changes_alone(small: Path, tmp_path: Path) -> None:
+    # Requests alone are another size, so that statements about indications have the same runs.
+    text = ALTERNATIVE.replace('set = { "link.path.loss.probability" = 0.0 }', 'function = "larger"')
+    with (small / "study.toml").open("a") as definition:
+        definition.write(text)
+    with (small / "study.py").open("a") as code:
+        code.write("\ndef larger(labels):\n    of = 'signalling.mih.message_size'\n")
+        code.write("    return {of: '300B'} if labels['kind'] == 'request' else {}\n")
+    with (small / "statements.toml").open("a") as statements:
+        statements.write(
+            """
+[[statement]]
+id = "3"
+published = "Without loss requests succeed."
+rule = "At least 95 %."
+measured = { experiment = "lossy", column = "success_rate", where = { kind = "request", loss = 0.0 }, within = [0.95, 1.0] }
+[[statement]]
+id = "4"
+published = "Without loss indications arrive."
+rule = "At least 95 %."
+measured = { experiment = "lossy", column = "success_rate", where = { kind = "indication", loss = 0.0 }, within = [0.95, 1.0] }
+"""
+        )
+    *_, third, fourth = study.run(small, level="quick", out=tmp_path / "out").statements
+    assert (fourth["turned_by"], fourth["does_not_rest_on"]) == ([], None)
+    assert third["does_not_rest_on"] == "a lossy wire (tried: a wire without loss)"
+
+
+def test_words_of_statements_are_explained_where_they_stand(small: Path, tmp_path: Path) -> None:
+    change(
+        small,
+        "study.toml",
+        "parts = {",
+        'terms = { loss = "the share of packets that are lost", "acked" = "never used" }\nparts = {',
+    )
+    page = study.run(small, level="quick", out=tmp_path / "out").report.read_text()
+    listed = page.index("<strong>loss</strong>: the share of packets that are lost")
+    assert page.index("Published statements</h2>") < listed < page.index('<details class="verdict')
+    second = page[page.index('id="statement-2"') :].partition("</details>")[0]
+    assert "<dt>Words</dt><dd>loss: the share of packets that are lost</dd>" in second
 
 
 def test_alternatives_to_one_choice_are_named_together() -> None:
@@ -282,6 +363,30 @@ def test_alternatives_that_are_not_there_are_refused(small: Path) -> None:
         definition.write(ALTERNATIVE)
     message = "alternative lossless: there is no experiment 'lost'"
     refused(small, "study.toml", 'experiments = ["lossy"]\nset', 'experiments = ["lost"]\nset', message)
+
+
+def test_what_rounding_leaves_of_a_law_decides_nothing(small: Path, tmp_path: Path) -> None:
+    # 1 - 0.9 and 0.1 are one number in decimals; as doubles they differ by 2.8e-17.
+    assert difference(1 - 0.9, 0.1) == 0.0 != (1 - 0.9) - 0.1
+    assert difference(0.1, 0.1 + 1e-9) != 0.0
+    exactly = follows({0.9: exact(1 - 0.9)}, lambda x: 0.1, 0.01, "share")
+    assert exactly.measured.startswith("share: largest deviation 0 at 0.9")
+    with (small / "study.py").open("a") as code:
+        code.write("\ndef noisy(row, column, data):\n    return 1 - 0.9 if row['loss'] else 0.1\n")
+    with (small / "statements.toml").open("a") as statements:
+        statements.write(
+            """
+[[statement]]
+id = "3"
+published = "Loss helps."
+rule = "Above zero."
+positive = true
+measured = { experiment = "lossy", column = "overhead", where = { kind = "request", loss = 0.0 }, less = { loss = 0.5 }, law = "noisy", label = "gain" }
+"""
+        )
+    third = study.run(small, level="quick", out=tmp_path / "out").statements[2]
+    assert third["verdict"] != "agrees"
+    assert third["measured"].endswith("exact law: gain: 0")
 
 
 def test_a_law_in_the_entry_of_a_statement(small: Path, tmp_path: Path) -> None:

@@ -291,7 +291,7 @@ def test_the_summary_of_many_flows_shows_some_and_counts_the_others(roamsim: Com
         "--set",
         "scenario.duration=2s",
     )
-    assert "40 more rows; `--parquet DIR` keeps them all" in done.stdout
+    assert "40 more rows; `--parquet DIR` keeps all" in done.stdout
     assert "download-59" in done.stdout
     assert "download-60" not in done.stdout
 

@@ -22,9 +22,18 @@ from roamsim.tables.cells import estimated, instants, numbers
 from roamsim.tables.metrics import numeric
 from roamsim.tables.significant import d3_format
 from roamsim.tables.values import duration, percent, plain, shown_value
-from roamsim.tables.words import digits
+from roamsim.tables.words import count, digits
 
 LOSS = "link.path.loss.probability"
+
+
+def test_one_of_a_kind_is_singular() -> None:
+    assert [count(number, "more row", ",") for number in (0, 1, 2, 1234)] == [
+        "0 more rows", "1 more row", "2 more rows", "1,234 more rows",
+    ]  # fmt: skip
+    # What rounds to one reads as one.
+    assert count(1.2, "attempt", ",.0f") == "1 attempt"
+    assert count(1.2, "attempt") == "1.2 attempts"
 
 
 def test_numbers_of_a_column_have_one_format() -> None:

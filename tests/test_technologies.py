@@ -248,6 +248,16 @@ def test_service_flows_of_classes_are_rows_of_the_picture_and_what_was_refused_i
     assert ">wimax_flows<" in page
 
 
+def test_notes_count_one_in_the_singular() -> None:
+    stations = polars.DataFrame({"requests": [1] + wimax.MAX_STATIONS * [0], "collided_requests": 0})
+    assert wimax._note(stations).startswith("1 bandwidth request in contention, no collision.")
+    assert wimax._note(stations).endswith(" In the table only: 1 station with fewer PDUs.")
+    radios = polars.DataFrame({"attempts": [1] + airtime.MAX_RADIOS * [0], "failed_attempts": 0})
+    assert (
+        airtime._note(radios) == "1 attempt, 0.0 % of them unanswered. In the table only: 1 radio with less airtime."
+    )
+
+
 def test_a_station_shows_its_bursts_and_its_requests() -> None:
     cell = dict.fromkeys(wimax.FRAME, 0.0) | {"maps_s": 1.0, "uplink_data_s": 3.0}
     own = {"burst_bytes": [100], "padding_bytes": [30], "uplink_pdus": [2], "downlink_pdus": [0]}

@@ -91,6 +91,7 @@ def sensitivity(
     from roamsim.storing.outputs import csv_text
     from roamsim.tables.metrics import Target
     from roamsim.tables.units import in_unit
+    from roamsim.tables.words import count
 
     if json and csv:
         raise UsageError("--json and --csv both write to stdout; choose one")
@@ -132,7 +133,7 @@ def sensitivity(
     sampled = found.sampled
     runs = len(set(sampled.rows)) * sampled.replications
     kept = f" ({runs - results.made} of them were there already)" if results.made < runs else ""
-    say(f"{len(set(sampled.rows))} points, {runs} runs{kept}")
+    say(f"{count(len(set(sampled.rows)), 'point')}, {count(runs, 'run')}{kept}")
     if out is not None:
         say(f"kept in {out}; next: {next_step(out)}")
 
@@ -194,6 +195,7 @@ def optimise(
     from roamsim.scenarios.reading import source
     from roamsim.storing.outputs import csv_text
     from roamsim.tables.units import in_unit
+    from roamsim.tables.words import count
 
     if json and csv:
         raise UsageError("--json and --csv both write to stdout; choose one")
@@ -235,6 +237,6 @@ def optimise(
             return shown(row[column]) if column in ("search_mean", "mean", "low", "high") else None
 
         answer_summary(results, found.means, (*found.sentences, *found.notes), mean)
-    say(f"{found.trials.height} trials, {results.made} new runs")
+    say(f"{count(found.trials.height, 'trial')}, {count(results.made, 'new run')}")
     if out is not None:
         say(f"kept in {out}; next: {next_step(out)}")

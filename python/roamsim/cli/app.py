@@ -244,6 +244,7 @@ def sweep(
     from roamsim.running.sweeps import sweep as run_sweep
     from roamsim.scenarios.reading import source
     from roamsim.scenarios.vary import parse_variation
+    from roamsim.tables.words import count
 
     if max_replications is not None and precision is None:
         raise UsageError("--max-replications bounds --precision; add it, or use --replications")
@@ -285,7 +286,7 @@ def sweep(
         if note:
             _say(note)
     if out is not None:
-        _say(f"{len(results.manifest.points)} points, {runs} runs{kept}; next: {next_step(out)}")
+        _say(f"{count(len(results.manifest.points), 'point')}, {count(runs, 'run')}{kept}; next: {next_step(out)}")
         tell_path(out)
 
 
@@ -299,6 +300,7 @@ def merge(
     """Merge the shards of a sweep or a study, without running anything."""
     from roamsim.storing.manifests import StudyManifest
     from roamsim.storing.merging import merge as put_together
+    from roamsim.tables.words import count
 
     done = put_together(folders, out)
     named = shlex.quote(out)
@@ -308,8 +310,8 @@ def merge(
     else:
         then = f"roamsim report {named}"
     if done.missing:
-        _say(f"{done.missing} runs are in none of the folders: merge theirs as well, or sweep with --out {named}")
-    _say(f"{done.taken} runs were new; next: {then}")
+        _say(f"{count(done.missing, 'run')} in none of the folders: merge more of them, or sweep with --out {named}")
+    _say(f"{count(done.taken, 'new run')}; next: {then}")
     tell_path(out)
 
 

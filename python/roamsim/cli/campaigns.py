@@ -105,7 +105,7 @@ def _of_rows(heading: str, rows: Sequence[Mapping[str, Any]]) -> Table:
         table.add_row(*(Text(shown_value(value)) for value in row.values()))
     if len(rows) > MOST_ROWS:
         table.caption = Text(
-            f"{len(rows) - MOST_ROWS:,} more rows; `--out DIR` keeps them all", style="table.caption"
+            f"{count(len(rows) - MOST_ROWS, 'more row', ',')}; `--out DIR` keeps all", style="table.caption"
         )
         table.caption_justify = "left"
     return table

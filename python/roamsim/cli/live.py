@@ -291,18 +291,22 @@ class ProgramFlow(NamedTuple):
 
 def _meetings(flows: Sequence[ProgramFlow]) -> list[str]:
     """Where programs meet the simulated ends of flows."""
+    from roamsim.tables.words import count
+
     told = [
         f"flow {flow.name}: {flow.program} has to reach {flow.protocol} port {flow.port} of {flow.peer}"
         if flow.begins
         else f"flow {flow.name}: {flow.program} has to listen at {flow.protocol} port {flow.port}, for {flow.peer}"
         for flow in flows
     ]
-    more = [f"and {len(told) - MOST_FLOWS} more flows end at programs"] if len(told) > MOST_FLOWS else []
+    more = [f"and {count(len(told) - MOST_FLOWS, 'more flow')} of programs"] if len(told) > MOST_FLOWS else []
     return told[:MOST_FLOWS] + more
 
 
 def _alone(flows: Sequence[ProgramFlow], lived: Lived) -> list[str]:
     """Flows whose other end never was there."""
+    from roamsim.tables.words import count
+
     ends = dict(lived.result.iter_rows("flows", ["name", "connection"]))
     refused = [flow for flow in flows if ends.get(flow.name) == "refused"]
     told = [
@@ -310,7 +314,7 @@ def _alone(flows: Sequence[ProgramFlow], lived: Lived) -> list[str]:
         f"when {flow.peer} connected; start one that does, or leave the flow out by --without-flows"
         for flow in refused
     ]
-    more = [f"and {len(told) - MOST_FLOWS} more flows were refused"] if len(told) > MOST_FLOWS else []
+    more = [f"and {count(len(told) - MOST_FLOWS, 'more refused flow')}"] if len(told) > MOST_FLOWS else []
     return told[:MOST_FLOWS] + more
 
 
@@ -320,6 +324,8 @@ def _ms(ns: int) -> str:
 
 def _sentences(lived: Lived) -> list[str]:
     """How the run ended, and how punctual it was."""
+    from roamsim.tables.words import count
+
     after = f"after {lived.after_ns / 1e9:.3f} s"
     if lived.end is not None:
         how = f"exit code {lived.end.code}" if lived.end.code >= 0 else f"signal {-lived.end.code}"
@@ -330,7 +336,7 @@ def _sentences(lived: Lived) -> list[str]:
     else:
         ended = f"the scenario ended {after}"
     late = (
-        f"{lived.packets} packets to programs; lateness: median {_ms(lived.median_late_ns)}, "
+        f"{count(lived.packets, 'packet')} to programs; lateness: median {_ms(lived.median_late_ns)}, "
         f"99.9th percentile {_ms(lived.p999_late_ns)}, maximum {_ms(lived.most_late_ns)}"
     )
     if lived.packets:
@@ -339,10 +345,12 @@ def _sentences(lived: Lived) -> list[str]:
     if lived.p999_wait_ns > 1e6:
         told.append(f"packets of programs waited to be read, with a 99.9th percentile of {_ms(lived.p999_wait_ns)}")
     if lived.unwritten:
-        told.append(f"devices refused {lived.unwritten} packets")
+        told.append(f"devices refused {count(lived.unwritten, 'packet')}")
     for lost in lived.lost:
         if lost.device_packets:
-            told.append(f"{lost.node}: its full device dropped {lost.device_packets} packets of its programs")
+            told.append(
+                f"{lost.node}: its full device dropped {count(lost.device_packets, 'packet')} of its programs"
+            )
         if lost.datagrams:
-            told.append(f"{lost.node}: full sockets of its programs dropped {lost.datagrams} datagrams")
+            told.append(f"{lost.node}: full sockets of its programs dropped {count(lost.datagrams, 'datagram')}")
     return told

@@ -33,10 +33,12 @@ def share(text: str | None, out: str | None, *, printed: bool = False) -> Shard:
 
 def tell_of(shard: str, results: Results, out: str | None) -> None:
     """Says how many runs of the share were made, and the next step."""
+    from roamsim.tables.words import count
+
     points = results.manifest.points
     runs = sum(point.replications for point in points)
     say(
-        f"shard {shard} of {len(points)} points, {runs} runs: {results.made} made now; "
+        f"shard {shard} of {count(len(points), 'point')}, {count(runs, 'run')}: {results.made} made now; "
         "when all are made: roamsim merge DIR... --out OUT"
     )
     tell_path(out or "")

@@ -108,6 +108,7 @@ def study_run(
     from roamsim.cli.console import on_stdout
     from roamsim.running.clusters import cluster
     from roamsim.study.publish import WIDTH
+    from roamsim.tables.words import count
 
     level: study.Level = "quick" if quick else "full"
     limit_s = seconds("--time-limit", time_limit)
@@ -128,7 +129,7 @@ def study_run(
             )
         there = f" ({effort.kept} of them were there already)" if effort.kept else ""
         say(
-            f"shard {shard}: {effort.kept + effort.made} runs{there}; "
+            f"shard {shard}: {count(effort.kept + effort.made, 'run')}{there}; "
             "when all are made: roamsim merge DIR... --out OUT, "
             f"then roamsim study run {name}{' --quick' if quick else ''} --out OUT"
         )

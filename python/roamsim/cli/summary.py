@@ -15,7 +15,7 @@ from roamsim.cli.streams import safe_line
 from roamsim.tables.overview import Overview, overviews, remarks
 from roamsim.tables.result import Result
 from roamsim.tables.values import duration, exact_value, shown_value
-from roamsim.tables.words import scale
+from roamsim.tables.words import count, scale
 
 if TYPE_CHECKING:
     import polars
@@ -61,7 +61,7 @@ def _in_step(result: Result, scenario: Scenario) -> list[str]:
     met = [(link, node, flows) for link, node, flows in scenario.meetings_in_step if (link, node) in full]
     if not met:
         return []
-    queues = ", ".join(f"{link} at {node} ({len(flows)} flows)" for link, node, flows in met[:3])
+    queues = ", ".join(f"{link} at {node} ({count(len(flows), 'flow')})" for link, node, flows in met[:3])
     more = f" and {len(met) - 3} more" if len(met) > 3 else ""
     return [
         f"Phase effects: flows meet at the drop-tail queue of {queues}{more} and nothing on their way is random: "
@@ -95,7 +95,7 @@ def _table(shown: Overview) -> Table:
         table.add_row(*map(Text, cells))
     notes = [*shown.notes]
     if shown.more:
-        notes.append(f"{shown.more:,} more rows; `--parquet DIR` keeps them all")
+        notes.append(f"{count(shown.more, 'more row', ',')}; `--parquet DIR` keeps all")
     if notes:
         # As text: rich would take the word in brackets for one of its styles.
         table.caption = Text("\n".join(notes), style="table.caption")

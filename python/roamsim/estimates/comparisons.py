@@ -29,7 +29,7 @@ from roamsim.tables import caveats
 from roamsim.tables.metrics import Target
 from roamsim.tables.result import KEYS
 from roamsim.tables.units import in_unit
-from roamsim.tables.words import brief_words, value_label
+from roamsim.tables.words import brief_words, count, value_label
 
 #: Replications of each value where neither a number nor a precision is asked for (chosen: Student's t is then 2.26,
 #: not far above the 1.96 of very many).
@@ -259,7 +259,7 @@ class Comparison:
 
     def __repr__(self) -> str:
         values = ", ".join(self.question.values)
-        return f"<Comparison of {self.question.over} = {values}; {self.differences.height} differences>"
+        return f"<Comparison of {self.question.over} = {values}; {count(self.differences.height, 'difference')}>"
 
 
 @dataclass(frozen=True)

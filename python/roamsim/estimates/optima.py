@@ -41,7 +41,7 @@ from roamsim.storing.manifests import Searched
 from roamsim.storing.store import Results
 from roamsim.tables.metrics import Target
 from roamsim.tables.units import interval
-from roamsim.tables.words import capital
+from roamsim.tables.words import capital, count
 
 GOALS = ("maximise", "minimise")
 
@@ -201,10 +201,11 @@ class Optimum:
         empty = sum(number is not None and math.isnan(means[number]) for number in self.searched.trials)
         told = []
         if invalid:
-            told.append(f"{invalid} of {trials} trials are not valid scenarios. They count as bad.")
+            told.append(f"Not valid as scenarios, and counted as bad: {invalid} of {count(trials, 'trial')}.")
         if empty:
             told.append(
-                f"{empty} of {trials} trials have no {self.searched.metric} in some replication. They count as bad."
+                f"Without {self.searched.metric} in some replication, and counted as bad: "
+                f"{empty} of {count(trials, 'trial')}."
             )
         if self._uneven:
             return told

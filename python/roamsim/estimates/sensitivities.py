@@ -38,6 +38,7 @@ from roamsim.storing.manifests import Sampled
 from roamsim.storing.store import Results
 from roamsim.tables.metrics import Target
 from roamsim.tables.units import in_unit, interval
+from roamsim.tables.words import count
 
 if TYPE_CHECKING:
     import numpy as np
@@ -123,7 +124,9 @@ class Sensitivity:
                 f"{100 * 1.5 / one.steps:.0f} %."
             )
         if sampled.samples < FEW:
-            self.notes.append(f"Only {sampled.samples} samples: the intervals are unreliable. Take {FEW} or more.")
+            self.notes.append(
+                f"Only {count(sampled.samples, 'sample')}: the intervals are unreliable. Take {FEW} or more."
+            )
         if sampled.replications == 1:
             self.notes.append("One replication a point: the intervals leave out chance within the runs.")
         kinds = {"metric": polars.String, "path": polars.String, "index": polars.String}
@@ -170,8 +173,8 @@ class Sensitivity:
             )
         if not whole.all():
             self.notes.append(
-                f"{np.count_nonzero(~whole)} of {whole.size} replications are left out, because {target.name} has no "
-                "value at one of their points."
+                f"Left out: {np.count_nonzero(~whole)} of {count(whole.size, 'replication')}, because {target.name} "
+                "has no value at a point."
             )
         places = np.searchsorted(points, self.sampled.rows)
         chosen: Numbers = found[places][:, whole]
@@ -414,7 +417,7 @@ def sensitivity(
     rows = samples * (len(chosen) + (2 if method == "sobol" else 1))
     if rows > MOST_POINTS:
         raise UsageError(
-            f"samples: {samples} of {len(chosen)} quantities make {rows} points, more than {MOST_POINTS}"
+            f"samples: {samples}, for each quantity of {len(chosen)}, make {rows} points, more than {MOST_POINTS}"
         )
     points = [
         {one.path: one.at(_number(one, float(share), method)) for one, share in zip(chosen, row, strict=True)}

@@ -9,6 +9,7 @@ import polars
 
 from roamsim.tables import lots
 from roamsim.tables.overview import Overview
+from roamsim.tables.words import count
 
 #: Rows of a table that are shown (chosen: a page of more is slow, and no reader goes on).
 MOST_ROWS = 60
@@ -29,7 +30,7 @@ def table(heading: str, heads: Sequence[str], rows: Sequence[Sequence[str]], wor
     sides = ["left" if number < words else "right" for number in range(len(heads))]
     head = _row("th", heads, sides)
     body = "".join(_row("td", cells, sides) for cells in rows[:MOST_ROWS])
-    more = f"<p>{len(rows) - MOST_ROWS:,} more rows</p>" if len(rows) > MOST_ROWS else ""
+    more = f"<p>{count(len(rows) - MOST_ROWS, 'more row', ',')}</p>" if len(rows) > MOST_ROWS else ""
     return f"<h4>{html.escape(heading)}</h4><table><thead>{head}</thead><tbody>{body}</tbody></table>{more}"
 
 
@@ -41,7 +42,7 @@ def of_rows(heading: str, rows: Sequence[Mapping[str, object]]) -> str:
 
 def overview(shown: Overview) -> str:
     """What a reader wants to see first of a table."""
-    more = [f"{shown.more:,} more rows"] if shown.more else []
+    more = [count(shown.more, "more row", ",")] if shown.more else []
     notes = "".join(f"<p><small>{html.escape(note)}</small></p>" for note in (*shown.notes, *more))
     return table(shown.heading, shown.heads, shown.rows, shown.words) + notes
 
@@ -63,7 +64,7 @@ def _frames(tables: Mapping[str, polars.DataFrame]) -> Iterator[str]:
             columns = len(lots.schema(tables, name))
             # A larger one would be read for the ten rows that are shown.
             body = tables[name]._repr_html_() if rows <= lots.HELD_ROWS else "<p>too large to be shown</p>"
-            yield folded(f"{name}: {rows:,} rows, {columns} columns", body)
+            yield folded(f"{name}: {count(rows, 'row', ',')}, {count(columns, 'column')}", body)
 
 
 def _row(tag: str, cells: Sequence[str], sides: Sequence[str]) -> str:

@@ -18,18 +18,18 @@ import polars
 from roamsim.estimates.curves import Curves
 from roamsim.tables.significant import d3_format, significant
 
-#: Colours of series, in their order: distinct for most readers, and on light and dark ground (chosen; the hues of
-#: Okabe and Ito 2008, darkened or lightened where they would vanish on one of the grounds).
+#: Colours of series, in their order: distinct for most readers, and with a contrast of 3 or more to the light and the
+#: dark ground (chosen; the hues of Okabe and Ito 2008, darkened or lightened for that).
 COLOURS = (
     "#0072b2",
     "#d55e00",
     "#009e73",
     "#cc79a7",
-    "#e69f00",
-    "#56b4e9",
+    "#ac9050",
+    "#4094fc",
     "#8c6bb1",
     "#7a7a7a",
-    "#b2182b",
+    "#c63054",
     "#4d9221",
     "#a6761d",
     "#c217a8",
@@ -68,6 +68,9 @@ SHOWN = {"difference shown": COLOURS[0], "no difference shown": COLOURS[7]}
 
 #: Panels in a row.
 COLUMNS = 2
+
+#: Of a scale of values: pixels beyond its ends. The page clips what is drawn, and points there would lose a half.
+EDGES: Mapping[str, Any] = {"nice": False, "padding": 5}
 
 #: Height of a figure with axes for numbers, of a panel, and of a line of dots, in pixels (chosen).
 HEIGHT, PANEL_HEIGHT, DOT_HEIGHT = 320, 190, 26
@@ -156,7 +159,7 @@ class Look:
     words: str = ""
     logarithmic_x: bool = False
     x_axis: Mapping[str, Any] = field(default_factory=dict)
-    y_scale: Mapping[str, Any] = field(default_factory=lambda: {"zero": True, "nice": True})
+    y_scale: Mapping[str, Any] = field(default_factory=lambda: {"zero": True, **EDGES})
     y_axis: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -329,7 +332,8 @@ def differences(rows: Sequence[Mapping[str, Any]], title: str) -> dict[str, Any]
         "axis": {"labelLimit": 260, "grid": True, "ticks": False, "domain": False, "labelOverlap": False},
         "scale": {"type": "band"},
     }
-    x = {"field": "mean", "type": "quantitative", "title": title, "axis": {"labelFlush": True}}
+    x: dict[str, Any] = {"field": "mean", "type": "quantitative", "title": title, "scale": EDGES}
+    x |= {"axis": {"labelFlush": True}}
     domain = [shown for shown in SHOWN if any(row["shown"] == shown for row in rows)]
     colour = {
         "field": "shown",
@@ -432,12 +436,12 @@ def _points(frame: polars.DataFrame, encoding: dict[str, Any]) -> list[dict[str,
 def _y_scale(drawn: Curves, frame: polars.DataFrame) -> dict[str, Any]:
     """From 0 where that leaves the values room; shares end where the whole does if they come near."""
     if drawn.logarithmic_y():
-        return {"type": "log"}
+        return {"type": "log", **EDGES}
     ends = polars.concat([frame["mean"], frame["low"], frame["high"]]).drop_nulls().to_list()
     low, high = min(ends), max(ends)
     if drawn.metric.share and high > 50:
-        return {"domain": [0, 100]} if low < 50 else {"domainMax": 100, "zero": False}
-    return {"zero": low < 0.6 * high, "nice": True}
+        return {"domain": [0 if low < 50 else low, 100], **EDGES}
+    return {"zero": low < 0.6 * high, **EDGES}
 
 
 def _apart(

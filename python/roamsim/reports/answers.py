@@ -11,12 +11,13 @@ import polars
 from roamsim.estimates.optima import Optimum
 from roamsim.estimates.sensitivities import LEADING, MEANINGS, Sensitivity
 from roamsim.pages.page import Report
+from roamsim.pictures.charts import EDGES
 from roamsim.scenarios.ranges import Choice, as_varied
 from roamsim.scenarios.vary import parse_number
 from roamsim.storing.manifests import Manifest
 from roamsim.storing.store import Results
 from roamsim.tables.significant import d3_format
-from roamsim.tables.words import titled
+from roamsim.tables.words import count, titled
 
 #: Height of a bar, and of the axes beside the bars, in pixels (chosen).
 BAR, AXES = 28, 30
@@ -29,7 +30,8 @@ def report(results: Results) -> Report:
     runs = sum(point.replications for point in manifest.points)
     page = Report(
         manifest.scenario,
-        f"{' and '.join(what)}, {len(manifest.points)} points, {runs} runs, roamsim {manifest.version}",
+        f"{' and '.join(what)}, {count(len(manifest.points), 'point')}, {count(runs, 'run')}, "
+        f"roamsim {manifest.version}",
     )
     if manifest.sampled:
         _sensitivity(page, Sensitivity(results))
@@ -155,7 +157,7 @@ def trials_chart(
     """A Vega-Lite specification: the value of each trial over a column, and the best one so far."""
     import altair
 
-    scale = altair.Scale(zero=False)
+    scale = altair.Scale(zero=False, **EDGES)
     if trials.schema[x] == polars.String:
         place, shown = altair.X(x, type="nominal", title=x_title), altair.Tooltip(x)
     else:

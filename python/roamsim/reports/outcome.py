@@ -102,7 +102,7 @@ def asked(results: Results) -> str:
         for row in signalling[:EACH]
     ]
     if len(signalling) > EACH:
-        what.append(f"{len(signalling) - EACH} more sources of MIH signalling")
+        what.append(f"{_some(len(signalling) - EACH, 'more source', 'more sources')} of MIH signalling")
     what += [f"{entry.get('name')}: a handover by MIH users" for entry in _entries(canonical, "handover")[:EACH]]
     outside = [str(row["node"]) for row in _outside(results)]
     if outside:
@@ -244,7 +244,7 @@ def _times(count: float) -> str:
 def _transfers(results: Results) -> Iterator[str]:
     for row in _of(results, "transfers"):
         if row["sizes"] == "all":
-            done = f"{plain(row['completed'])} of {plain(row['begun'])} transfers"
+            done = f"{plain(row['completed'])} of {_some(row['begun'], 'transfer', 'transfers')}"
             yield f"{row['name']} completed {done}.{_took(row, 'completion_time_s')}"
 
 
@@ -291,8 +291,10 @@ def _arrived(row: Row) -> float:
 
 
 def _share(there: float, sent: float) -> str:
-    share = f"{caveats.percent(there / sent)} of {plain(sent)}" if sent else "none of 0"
-    return f"{f'all {plain(sent)}' if there == sent > 0 else share} messages"
+    if there == sent == 1:
+        return "its only message"
+    share = f"{caveats.percent(there / sent)} of" if sent else "none of"
+    return f"{'all' if there == sent > 0 else share} {_some(sent, 'message', 'messages')}"
 
 
 def _outside(results: Results) -> list[dict[str, Any]]:
@@ -312,7 +314,7 @@ def _programs(results: Results) -> Iterator[str]:
 def _video(results: Results) -> Iterator[str]:
     films = [row for row in _of(results, "video")[:EACH] if row["decodable_share"] is not None]
     for row in _told_apart(films):
-        share = f"{percent(row['decodable_share'])} of {plain(row['frames'])} frames"
+        share = f"{percent(row['decodable_share'])} of {_some(row['frames'], 'frame', 'frames')}"
         yield f"{row['name']}: {share} could be decoded in time."
 
 
@@ -324,9 +326,10 @@ def _signalling(results: Results) -> Iterator[str]:
             yield f"{row['name']} sent no message."
         else:
             share = "all" if rate == 1 else f"{percent(rate)} of"
-            yield f"{row['name']}: {share} {plain(row['messages'])} messages succeeded.{_took(row, 'delay_s')}"
+            sent = _some(row["messages"], "message", "messages")
+            yield f"{row['name']}: {share} {sent} succeeded.{_took(row, 'delay_s')}"
     if len(rows) > EACH:
-        yield f"The tables have {len(rows) - EACH} more sources of signalling."
+        yield f"The tables have {_some(len(rows) - EACH, 'more source', 'more sources')} of signalling."
 
 
 def _handovers(results: Results) -> Iterator[str]:

@@ -12,6 +12,7 @@ from roamsim.reports import inspector, outcome, sections, transfers
 from roamsim.reports.sections import recorded_kinds
 from roamsim.storing.store import Results
 from roamsim.tables.values import duration
+from roamsim.tables.words import count
 from roamsim.technologies import technologies
 
 #: Events that are lines through the picture of a run's course (chosen: more hide it).
@@ -62,7 +63,7 @@ def course_of(results: Results) -> tuple[dict[str, Any], str | None] | None:
     left_out = course.left_out(series)
     notes = [
         *(["Of the first replication."] if runs > 1 else []),
-        *([f"{left_out} more flows have no line: those that delivered least."] if left_out else []),
+        *([f"Without a line: {count(left_out, 'more flow')}, those that delivered least."] if left_out else []),
         *([f"Nothing happens before {duration(begin_s)}."] if begin_s else []),
         *(
             [f"Nothing happens after {_last(until_s, begin_s)}; the button Whole shows the run."]

@@ -42,7 +42,7 @@ class Shard:
         if not 1 <= of <= MOST_SHARES:
             raise UsageError(f"shard {text!r}: the total may be 1 to {MOST_SHARES}")
         if not 1 <= number <= of:
-            raise UsageError(f"shard {text!r}: {of} shards are numbered from 1/{of} to {of}/{of}")
+            raise UsageError(f"shard {text!r}: shards of {of} are numbered from 1/{of} to {of}/{of}")
         return Shard(number, of)
 
     def holds(self, key: str, replication: int) -> bool:

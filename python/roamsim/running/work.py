@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from roamsim._roamsim import RunFailed, Scenario, Table
 from roamsim.running.engines import Engine, Outcomes, Run
 from roamsim.running.foresight import foresee
+from roamsim.tables.words import count
 
 if TYPE_CHECKING:
     from roamsim.storing.parts import Finished, Parts
@@ -116,15 +117,15 @@ class Made:
         Raises:
             RunFailed: there are any.
         """
-        count = len(self.failures)
-        if not count:
+        failed = len(self.failures)
+        if not failed:
             return
         told = [f"  {failure}" for failure in self.failures[:MOST_TOLD]]
-        if count > MOST_TOLD:
-            told.append(f"  and {count - MOST_TOLD} more")
+        if failed > MOST_TOLD:
+            told.append(f"  and {failed - MOST_TOLD} more")
         raise RunFailed(
-            f"{count} of {self.runs + count} runs failed; what is finished is kept, and the same call makes only the "
-            "failed ones again:\n" + "\n".join(told)
+            f"{failed} of {count(self.runs + failed, 'run')} failed; what is finished is kept, and the same call "
+            "makes only the failed ones again:\n" + "\n".join(told)
         )
 
 

@@ -288,6 +288,7 @@ def _conclude(
             "own": statement.own,
             "rests_on": "; ".join(filter(None, (statement.rests_on, *finding.rests_on, *in_words(turned)))) or None,
             "turned_by": list(judged.turned_by),
+            "does_not_rest_on": "; ".join(judged.tried) or None,
             "judged_by": finding.source,
             "replications": finding.replications or None,
             "replications_needed": finding.needed,

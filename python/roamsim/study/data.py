@@ -67,6 +67,11 @@ class Data:
         """The experiments that were asked for since this was last cleared."""
         return self._read
 
+    @cached_property
+    def runs_read(self) -> set[str]:
+        """The keys of the runs whose rows were asked for since this was last cleared, of all views together."""
+        return set()
+
     def has(self, alternative: str) -> bool:
         """Whether an alternative was run at this level."""
         return any(one.endswith(of_alternative("", alternative)) for one in self._tables)
@@ -75,6 +80,7 @@ class Data:
         """The same where the experiments of an alternative stand in place of those that they run again."""
         if alternative in self._views:
             return self._views[alternative]
+        _ = self.runs_read
         view = self._views[alternative] = copy(self)
         ending = of_alternative("", alternative)
         again = {one.removesuffix(ending) for one in self._tables if one.endswith(ending)}
@@ -98,12 +104,14 @@ class Data:
         """The same of another table that the experiment keeps."""
         self._read.add(experiment)
         rows = self._rows.get((experiment, table), [])
-        if not where:
-            return list(rows)
-        index = self._by_labels_of(experiment, table, tuple(where))
-        keys = set(product(*map(_many, where.values())))
-        places = [place for key in keys for place in index.get(key, ())]
-        return [rows[place] for place in (sorted(places) if len(keys) > 1 else places)]
+        found = list(rows)
+        if where:
+            index = self._by_labels_of(experiment, table, tuple(where))
+            keys = set(product(*map(_many, where.values())))
+            places = [place for key in keys for place in index.get(key, ())]
+            found = [rows[place] for place in (sorted(places) if len(keys) > 1 else places)]
+        self.runs_read.update(row.get("key", "") for row in found)
+        return found
 
     @cached_property
     def _indices(self) -> dict[tuple[str, str, tuple[str, ...]], dict[tuple[Label | None, ...], list[int]]]:

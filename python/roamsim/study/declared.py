@@ -16,7 +16,17 @@ from roamsim.estimates import survivors
 from roamsim.statistics import Estimate
 from roamsim.study.data import Data
 from roamsim.study.entries import Cell, Label, Measured, Statement, Tabulation
-from roamsim.study.judging import Finding, either, every, follows, positive, rises, with_interval, within
+from roamsim.study.judging import (
+    Finding,
+    difference,
+    either,
+    every,
+    follows,
+    positive,
+    rises,
+    with_interval,
+    within,
+)
 from roamsim.study.law import by_law, exact_curve
 from roamsim.study.law import exact as exact_value
 from roamsim.study.metric import values_of
@@ -112,8 +122,10 @@ def _law_value(part: Measured, law: Law, data: Data) -> float:
     labels = {**part.where, **other}
     there = mean(str(labels.pop("experiment", part.experiment)), labels)
     if how == "less":
-        return (here - there) * part.scale
-    return (here / there - (how == "gain_over")) * part.scale if there else math.nan
+        return difference(here, there) * part.scale
+    if not there:
+        return math.nan
+    return (difference(here / there, 1.0) if how == "gain_over" else here / there) * part.scale
 
 
 def _law_curve(part: Measured, law: Law, data: Data) -> dict[float, float]:

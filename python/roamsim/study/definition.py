@@ -239,6 +239,7 @@ def load(name: str | Path) -> Study:
         describe_packet=str(head.get("describe_packet", "")),
         parts={str(k): str(v) for k, v in head.get("parts", {}).items()},
         words={str(k): str(v) for k, v in head.get("words", {}).items()},
+        terms={str(k): str(v) for k, v in head.get("terms", {}).items()},
         folder=folder.resolve(),
         experiments=[*experiments, *(again for one in alternatives for again in _again(reader, one, experiments))],
         figures=[_figure(reader, entry) for one in tree.pop("figure", []) for entry, _ in _each(one)],

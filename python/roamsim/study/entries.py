@@ -368,6 +368,7 @@ class Study:
     coverage: Sequence[Covered]
     parts: Mapping[str, str]
     words: Mapping[str, str]  # for labels, in legends and tables
+    terms: Mapping[str, str]  # what words of the statements mean
     checks: str
     describe_packet: str
     code: ModuleType | None

@@ -85,13 +85,7 @@ def chart(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> altair.LayerChar
 
     # On a logarithmic axis there is no place for zero and less.
     shown = [dict(row) for row in rows if not figure.logarithmic or (row["mean"] or 0) > 0]
-    scale = alt.Scale(type="log") if figure.logarithmic else alt.Scale(zero=True)
-    whole = max(curve.scale for curve in figure.y)
-    if all(is_share(curve.column) for curve in figure.y) and any(
-        (row["high"] or row["mean"] or 0) > whole / 2 for row in shown
-    ):
-        # Shares of more than half: the axis ends where the whole does.
-        scale = alt.Scale(domain=[0, whole], padding=EDGE)
+    scale = _y_scale(figure, shown)
     y_title = figure.y_title
     places = sorted({row["x"] for row in shown})
     axis = alt.Axis(labelFlush=EDGE + 1)
@@ -159,6 +153,21 @@ def chart(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> altair.LayerChar
     layers.append(points.encode(detail=alt.Detail("curve:N")))
     # Every step above copies its chart whole: the data come last.
     return alt.layer(*layers, data={"values": shown})
+
+
+def _y_scale(figure: Figure, shown: Sequence[Mapping[str, Any]]) -> altair.Scale:
+    """The vertical scale, with room beyond its ends: the page clips what is drawn, and points would lose a half."""
+    import altair as alt
+
+    if figure.logarithmic:
+        return alt.Scale(type="log", nice=False, padding=EDGE)
+    whole = max(curve.scale for curve in figure.y)
+    if all(is_share(curve.column) for curve in figure.y) and any(
+        (row["high"] or row["mean"] or 0) > whole / 2 for row in shown
+    ):
+        # Shares of more than half: the axis ends where the whole does.
+        return alt.Scale(domain=[0, whole], padding=EDGE)
+    return alt.Scale(zero=True, nice=False, padding=EDGE)
 
 
 def specification(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -42,6 +42,9 @@ Source = Literal["runs", "exact law", "runs and exact law"]
 #: does not show in two digits).
 ASYMMETRY = 0.05
 
+#: Relative difference of two values of formulas that is none (chosen: some thousand roundings of a double).
+ROUNDING = 1e-12
+
 #: Replications beyond which a value lies at the limit of its rule for any run that can be made (chosen).
 MOST_REPLICATIONS = 10_000
 
@@ -225,7 +228,7 @@ def follows(
         verdict, at = "differs", furthest
     worst = curve[at]
     text = (
-        f"{what}: largest deviation {number(worst.mean - formula(at))} at {at:g} "
+        f"{what}: largest deviation {number(difference(worst.mean, formula(at)))} at {at:g} "
         f"({with_interval(worst)}, formula {number(formula(at))})"
     )
     shrink = max(_shrink(e, formula(x) - tolerance, formula(x) + tolerance) for x, e in curve.items())
@@ -416,7 +419,10 @@ def counted(findings: Sequence[Finding], what: str) -> Finding:
     whole = every(findings)
     verdicts = [_among(finding, whole.intervals).verdict for finding in findings]
     agree, differ, left = (verdicts.count(verdict) for verdict in ("agrees", "differs", "not decidable"))
-    words = f"{agree} of {len(findings)} {what} agree, {differ} differ, {left} are not decidable"
+    words = (
+        f"{agree} of {len(findings)} {what} {'agrees' if agree == 1 else 'agree'}, "
+        f"{differ} {'differs' if differ == 1 else 'differ'}, {left} {'is' if left == 1 else 'are'} not decidable"
+    )
     values = Value(f"{what} that agree", agree), Value(f"{what} that differ", differ)
     return replace(whole, measured=words, values=values, brief=words, decided_by=None, replications=0)
 
@@ -486,6 +492,11 @@ def _with_ends(mean: float, low: float, high: float) -> str:
     if abs((low + high) / 2 - mean) > ASYMMETRY * half:
         return f"{_fixed(mean, decimals)} ({_fixed(low, decimals)} … {_fixed(high, decimals)})"
     return f"{_fixed(mean, decimals)} ± {_fixed(half, decimals)}"
+
+
+def difference(value: float, other: float) -> float:
+    """What is left of a value without another one; 0 where that is no more than their rounding."""
+    return 0.0 if math.isclose(value, other, rel_tol=ROUNDING, abs_tol=0.0) else value - other
 
 
 def number(value: float) -> str:

@@ -52,8 +52,9 @@ class Outcome:
         answer: to the study's question, with numbers of the runs.
         figures: rows of each figure by its id.
         statements: one mapping a statement: id, published, source, ours, measured, interval, verdict, rule, what
-            the verdict rests on, and why it differs; `ours` is the value that decided with its interval, `values` are
-            all measured numbers, and `interval` is that of `interval_of`. `own` marks a statement that is ours, not
+            the verdict rests on and does not rest on, and why it differs; `ours` is the value that decided with its
+            interval, `values` are all measured numbers, and `interval` is that of `interval_of`. `own` marks a
+            statement that is ours, not
             the publication's; `judged_by` says what the verdict comes from, `turned_by` which alternatives turn it
             round, and `replications_needed` how many would decide where these `replications` do not.
         checks: comparisons with closed forms.
@@ -217,17 +218,20 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
             f"`roamsim study run {study.name}` runs the whole publication."
         )
     report.text(f"Published as: {study.published_as}")
+    if study.terms:
+        terms = (f"- **{name}**: {text}" for name, text in study.terms.items())
+        report.text("\n".join(["Words of the statements:\n", *terms]))
     if published:
         report.text(
             "Each statement has a rule that was written before the runs. Click a line to see its rule, all measured "
             "values with 95 % intervals and, if it differs, the reason. A verdict comes from runs, from an exact "
             "law, or from both; its line says which. A statement that differs is a result, not a failure."
         )
-    report.statements([_statement(statement, outcome.level, left) for statement in published])
+    report.statements([_statement(statement, outcome.level, left, study.terms) for statement in published])
     if own:
         report.heading("Statements of ours")
         report.text("The publication says nothing about these. They are judged in the same way and counted apart.")
-        report.statements([_statement(statement, outcome.level, left) for statement in own], "statement")
+        report.statements([_statement(statement, outcome.level, left, study.terms) for statement in own], "statement")
     parts = {
         title: in_order([exhibit for exhibit in study.all_exhibits if exhibit.part == part])
         for part, title in study.parts.items()
@@ -244,7 +248,7 @@ def write_report(outcome: Outcome, planned: Sequence[Planned], command: str) -> 
             f"{limit(outcome.checks):.2f} standard errors, so that all together fail by chance once in a thousand."
         )
         rows = [_check_row(check) for check in outcome.checks]
-        report.table(rows, f"All {len(rows)} checks: measured beside exact", max_rows=len(rows), folded=True)
+        report.table(rows, f"All {count(len(rows), 'check')}: measured beside exact", max_rows=len(rows), folded=True)
     report.heading("Parameters")
     report.table([{"parameter": p.name, "value": _filled(p, planned), "source": p.source} for p in study.parameters])
     if study.coverage:
@@ -314,8 +318,10 @@ def _what_is_left(statements: Statements, left: Mapping[str, str]) -> str:
     return f"{told}. Open here, with the verdict of the full run: {', '.join(f'{id_} {left[id_]}' for id_ in open_)}."
 
 
-def _statement(statement: Mapping[str, Any], level: Level, left: Mapping[str, str]) -> dict[str, Any]:
-    """A statement as the report shows it: its numbers stand in `measured` already."""
+def _statement(
+    statement: Mapping[str, Any], level: Level, left: Mapping[str, str], terms: Mapping[str, str]
+) -> dict[str, Any]:
+    """A statement as the report shows it, with the terms that it uses: its numbers stand in `measured` already."""
     kept = ("values", "own", "turned_by", "replications", "replications_needed")
     shown = {key: value for key, value in statement.items() if value is not None and key not in kept}
     if statement["verdict"] == "not decidable":
@@ -329,7 +335,9 @@ def _statement(statement: Mapping[str, Any], level: Level, left: Mapping[str, st
     if statement.get("interval"):
         low, high = statement["interval"]
         shown["interval"] = f"{number(low)} … {number(high)} ({shown.pop('interval_of')})"
-    return shown
+    told = " ".join(str(shown.get(key, "")) for key in ("published", "ours", "rests_on", "measured", "rule"))
+    used = [name for name in terms if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", told)]
+    return {**shown, "words": "; ".join(f"{name}: {terms[name]}" for name in used)}
 
 
 def _what_would_decide(statement: Mapping[str, Any]) -> str:

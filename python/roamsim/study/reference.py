@@ -79,7 +79,7 @@ class Comparison:
             return f"{head}: equal to the bit in {same} and all checks"
         return "\n".join(
             [
-                f"{head}: {len(self.moved)} difference{'s' * (len(self.moved) > 1)}",
+                f"{head}: {count(len(self.moved), 'difference')}",
                 *(f"  {one}" for one in self.moved),
             ]
         )

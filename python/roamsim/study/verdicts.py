@@ -22,10 +22,11 @@ LEFT = "the quick look has no runs of it"
 
 @dataclass(frozen=True)
 class Verdict:
-    """A statement's finding, and the alternatives that turn its verdict round."""
+    """A statement's finding, the alternatives that turn its verdict round, and those that do not."""
 
     finding: Finding
     turned_by: tuple[str, ...]
+    tried: tuple[str, ...] = ()
 
 
 def verdict(study: Study, statement: Statement, data: Data, level: Level) -> Verdict:
@@ -33,30 +34,58 @@ def verdict(study: Study, statement: Statement, data: Data, level: Level) -> Ver
     if statement.full_only and level == "quick":
         return Verdict(Finding("not decidable", LEFT, brief=LEFT), ())
     data.experiments_read.clear()
-    main = _by_rule(study, statement, data)
+    main, runs = _by_rule(study, statement, data)
     read = set(data.experiments_read)
-    bearing = [one for one in study.alternatives if read & set(one.experiments) and data.has(one.id)]
-    others = {one.id: _by_rule(study, statement, data.under(one.id)) for one in bearing}
+    others = {}
+    for one in study.alternatives:
+        if read & set(one.experiments) and data.has(one.id):
+            other, of_other = _by_rule(study, statement, data.under(one.id))
+            # What it does not change has the same runs, if fewer of them.
+            if of_other - runs:
+                others[one.id] = other
+    bearing = [one for one in study.alternatives if one.id in others]
     readings = [one for one in bearing if one.id in statement.readings_by]
     finding = main
     if readings:
         finding = either({readings[0].instead_of: main, **{one.name: others[one.id] for one in readings}}, "reading")
-    turned = [
-        _turned(one, others[one.id])
-        for one in bearing
-        if one not in readings and {finding.verdict, others[one.id].verdict} == {"agrees", "differs"}
-    ]
+    alone = [one for one in bearing if one not in readings]
+    turning = [one for one in alone if {finding.verdict, others[one.id].verdict} == {"agrees", "differs"}]
+    turned = [_turned(one, others[one.id]) for one in turning]
     tried = (
         study.measurement(statement.conditions)(data, statement.id, finding.verdict) if statement.conditions else ()
     )
-    return Verdict(finding, (*finding.turned_by, *turned, *tried))
+    # A condition may judge the runs of an alternative by a rule of its own.
+    left = [
+        (one, others[one.id])
+        for one in alone
+        if one not in turning and not any(text.startswith(f"{one.instead_of} (with {one.name} ") for text in tried)
+    ]
+    return Verdict(finding, (*finding.turned_by, *turned, *tried), _tried(finding, left))
 
 
-def _by_rule(study: Study, statement: Statement, data: Data) -> Finding:
-    if statement.function:
-        found: Finding = study.measurement(statement.function)(data)
-        return found
-    return judged(statement, data, study.function)
+#: What a verdict that is another one is called, where it turns nothing round.
+OTHERWISE = {"agrees": "agrees", "differs": "differs", "not decidable": "open"}
+
+
+def _tried(finding: Finding, others: Iterable[tuple[Alternative, Finding]]) -> tuple[str, ...]:
+    """The choices whose alternatives do not turn a verdict round: "a timer (tried: 1 s; open with 2 s)"."""
+    names: dict[str, dict[str, list[str]]] = {}
+    for one, other in others:
+        how = "tried:" if other.verdict == finding.verdict else f"{OTHERWISE[other.verdict]} with"
+        names.setdefault(one.instead_of, {}).setdefault(how, []).append(one.name)
+    return tuple(
+        f"{of} ({'; '.join(f'{how} {_listed(found[how])}' for how in sorted(found, reverse=True))})"
+        for of, found in names.items()
+    )
+
+
+def _by_rule(study: Study, statement: Statement, data: Data) -> tuple[Finding, set[str]]:
+    """What the rule says, and the keys of the runs that it asked for."""
+    data.runs_read.clear()
+    found: Finding = (
+        study.measurement(statement.function)(data) if statement.function else judged(statement, data, study.function)
+    )
+    return found, set(data.runs_read)
 
 
 def _turned(alternative: Alternative, other: Finding) -> str:
@@ -84,7 +113,9 @@ def in_words(turned: Iterable[str]) -> list[str]:
 
 
 def _listed(names: list[str]) -> str:
-    """Names in a row, in quotes if any has a comma or a conjunction of its own."""
+    """Names in a row, in quotes if any of several has a comma or a conjunction of its own."""
+    if len(names) == 1:
+        return names[0]
     if any(re.search(r",| or | and ", name) for name in names):
         names = [f"“{name}”" for name in names]
     return f"{', '.join(names[:-1])} or {names[-1]}"

@@ -232,9 +232,10 @@ def listed(words: Iterable[str], joined_by: str = "and") -> str:
     return f"{', '.join(others)} {joined_by} {last}" if others else last
 
 
-def count(number: int, what: str) -> str:
-    """`1 run`, `2 runs`."""
-    return f"{number} {what}{'' if number == 1 else 's'}"
+def count(number: float, what: str, form: str = "") -> str:
+    """`1 run`, `2 runs`; the number in a format, such as `,`."""
+    text = f"{number:{form}}"
+    return f"{text} {what}{'' if text == '1' else 's'}"
 
 
 def _joined(words: Iterable[str]) -> str:

@@ -17,7 +17,7 @@ from roamsim.pictures.recorded import AGAIN_FOR
 from roamsim.pictures.timeseries import MOST_PANELS, UNSET, Part, cut
 from roamsim.storing.store import Results, point_label
 from roamsim.tables.labels import in_words
-from roamsim.tables.words import scale, titled
+from roamsim.tables.words import count, scale, titled
 
 if TYPE_CHECKING:
     from roamsim.pages.page import Report
@@ -134,7 +134,7 @@ def report(page: Report, results: Results) -> None:
         panels = _panels(sender, Part(), timed.HELD // (8 * MOST_SENDERS))
         title = sender.title
         more = len(found) - MOST_SENDERS
-        left = f" {more} more senders are not drawn." if place == 0 and more > 0 else ""
+        left = f" Not drawn: {count(more, 'more sender')}." if place == 0 and more > 0 else ""
         heading = f"TCP sender over time: {title}" if title else "TCP sender over time"
         page.figure(f"sender-{place}", timed.Figure(panels).specification(), heading, NOTE + left)
 

@@ -169,9 +169,9 @@ def _busiest(stations: polars.DataFrame) -> polars.DataFrame:
 def _note(stations: polars.DataFrame) -> str:
     requests, collided = sum(stations["requests"].to_list()), sum(stations["collided_requests"].to_list())
     share = f"{percent(collided / requests)} of them collided" if collided else "no collision"
-    told = f"{requests:,.0f} bandwidth requests in contention, {share}."
+    told = f"{count(requests, 'bandwidth request', ',.0f')} in contention, {share}."
     left_out = stations.height - MAX_STATIONS
-    return told + (f" {left_out} stations with fewer PDUs are in the table only." if left_out > 0 else "")
+    return told + (f" In the table only: {count(left_out, 'station')} with fewer PDUs." if left_out > 0 else "")
 
 
 def _refused(additions: polars.DataFrame) -> str:
@@ -182,6 +182,6 @@ def _refused(additions: polars.DataFrame) -> str:
 
 def _profile_note(changes: polars.DataFrame) -> str:
     nodes = changes["node"].n_unique()
-    told = f"{changes.height} changes of burst profile by {count(nodes, 'station')}, entries included."
+    told = f"{count(changes.height, 'change')} of burst profile by {count(nodes, 'station')}, entries included."
     left_out = nodes - MAX_FOLLOWED
-    return told + (f" {left_out} stations are in the table only." if left_out > 0 else "")
+    return told + (f" In the table only: {count(left_out, 'more station')}." if left_out > 0 else "")

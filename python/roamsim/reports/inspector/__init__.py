@@ -23,6 +23,7 @@ from roamsim.storing.manifests import duration_s
 from roamsim.storing.store import Results, point_label
 from roamsim.tables import heard, lots
 from roamsim.tables.values import shown_value
+from roamsim.tables.words import count
 
 #: Said where the scenario of a point cannot be read again.
 UNREAD = (
@@ -175,13 +176,14 @@ def _note(model: Mapping[str, Any]) -> str:
     if marks:
         held = sum(len(row["columns"]["t"]) for row in marks)
         notes.append(
-            f"Of {sum(row['all'] for row in marks)} marks in {len(marks)} rows this page holds {held}: what is rare, "
-            "and what is nearest to a handover; the others are counted, in parts of "
+            f"Of {count(sum(row['all'] for row in marks), 'mark')} in {count(len(marks), 'row')} this page holds "
+            f"{held}: what is rare, and what is nearest to a handover; the others are counted, in parts of "
             f"{shown_value(model['end'] / BINS)} s."
         )
     if "packets" in model and len(held_packets := model["packets"]["columns"]["t"]) < model["packets"]["all"]:
         notes.append(
-            f"Of {model['packets']['all']} packets the sequence chart has {len(held_packets)}, chosen likewise."
+            f"Of {count(model['packets']['all'], 'packet')} the sequence chart has {len(held_packets)}, chosen "
+            "likewise."
         )
     if any(
         len(row["columns"]["t"]) < row["all"]
@@ -193,13 +195,13 @@ def _note(model: Mapping[str, Any]) -> str:
             "Lines of many points have the first, the last, the smallest and the largest of each part of the run."
         )
     notes += [
-        f"{lane['title']}: {lane['left_out']} more rows are left out, those that come last in the tables."
+        f"{lane['title']}: {count(lane['left_out'], 'more row')} left out, from the end of the tables."
         for lane in model["lanes"]
         if "left_out" in lane
     ]
     if model.get("nodes_left_out"):
         notes.append(
-            f"Signals and link events of {model['nodes_left_out']} more nodes are left out: these "
+            f"Signals and link events of {count(model['nodes_left_out'], 'more node')} are left out: these "
             f"{radio.NODES} have the most links, and change them most."
         )
     if model.get("said_of_links"):

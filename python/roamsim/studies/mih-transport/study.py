@@ -215,6 +215,41 @@ def reno(labels: Mapping[str, Any]) -> dict[str, Any]:
     return _over_tcp(labels, variant="reno", initial_window=1)
 
 
+def longer_max_rto(labels: Mapping[str, Any]) -> dict[str, Any]:
+    """TCP that doubles its timer further than the second round's 1 s."""
+    return _over_tcp(labels, max_rto="3s")
+
+
+def reno_nagle_and_delayed_ack(labels: Mapping[str, Any]) -> dict[str, Any]:
+    """TCP with the habits of ns-2's together, but for one-way agents."""
+    return _over_tcp(labels, variant="reno", initial_window=1, nagle=True, delayed_ack=True)
+
+
+def _with_mih_ack(labels: Mapping[str, Any], timeout_ms: int) -> dict[str, Any]:
+    """Another MIH timeout, for points with MIH ACK."""
+    acknowledged = labels["transport"] == "UDP with MIH ACK"
+    return {"signalling.mih.acknowledgement.timeout": f"{timeout_ms}ms"} if acknowledged else {}
+
+
+def shorter_timeout(labels: Mapping[str, Any]) -> dict[str, Any]:
+    """An MIH timeout of 1.5 RTT among background stations."""
+    return _with_mih_ack(labels, 150)
+
+
+#: RTT of the far server, the longest published one.
+FAR_RTT_S = 0.5
+
+
+def far_server(labels: Mapping[str, Any]) -> dict[str, Any]:
+    """A server at the longest published RTT; the MIH timeout stays 2 RTT."""
+    return {**delay_of_rtt(FAR_RTT_S, labels), **_with_mih_ack(labels, round(2e3 * FAR_RTT_S))}
+
+
+def category_of_video(labels: Mapping[str, Any]) -> dict[str, Any]:
+    """Priority by the access category of video: DSCP cs4, by RFC 8325."""
+    return {"signalling.mih.dscp": "cs4"} if labels["priority"] == "voice" else {}
+
+
 # Closed forms of figures ------------------------------------------------------------------------------------------
 
 

@@ -96,12 +96,13 @@ def _levels(data: Data, sctp: str) -> Finding:
     far = sum(not 0.5 <= ratio.mean <= 1.5 for ratio in cells.values())
     (protocol, wire, radio), most = max(cells.items(), key=lambda one: one[1].mean)
     words = (
-        f"{found.measured}; {far} are off by more than 50 %; the most is {with_interval(most)} times the published, "
+        f"{found.measured}; {far} {'is' if far == 1 else 'are'} off by more than 50 %; the most is "
+        f"{with_interval(most)} times the published, "
         f"{protocol} at {wire:g} and {radio} kb/s"
     )
     agree, differ = found.values
     values = agree, differ, value_of("largest ratio", most)
-    return replace(found, measured=words, values=values, brief=f"{agree} of {len(cells)} levels agree")
+    return replace(found, measured=words, values=values, brief=found.brief.partition(",")[0])
 
 
 def levels_by_cell(data: Data) -> list[dict[str, Any]]:

@@ -24,6 +24,7 @@ from .cases import (
     over_before,
 )
 from .choices import turned_by_choices as turned_by_choices
+from .words import ber_words
 
 #: What the first rule of 6a asked for (chosen).
 FIRST_RULE = 3.0
@@ -51,7 +52,7 @@ def subfields_in_error(_data: Data) -> Finding:
     for (state, factor), published in PUBLISHED_RATIOS.items():
         ratio = 1 - (1 - factor * PRINTED_BER[state]) ** SUBFIELD_BITS
         half_digit = 0.5 * 10 ** -len(str(published).split(".")[1])
-        what = f"{state} state, {factor} times the BER"
+        what = f"{state} state, {ber_words(factor)}"
         parts.append(within(exact(ratio), published - half_digit, published + half_digit, what))
         words.append(f"{what}: {ratio:.4f}, published {published}")
     return _exact(every(parts), "; ".join(words))

@@ -14,6 +14,7 @@ from roamsim.study.data import Row
 from roamsim.theory import dect, dect_mac
 
 from .cases import PUBLISHED_SUBFIELD_ERRORS, SEGMENTS_PER_BEARER_S, air_interface, ip_channel
+from .words import ber_words, frames_words
 
 SEGMENT_BITS = 8 * 512
 #: Delays at which the share of segments that wait longer is kept.
@@ -153,7 +154,7 @@ def closed_forms(data: Data) -> list[Check]:
     checks = []
     for factor in map(float, data.labels("ip-channel", "ber_factor")):
         form = ip_channel(factor)
-        where = f"at {factor:g} times the BER"
+        where = f"at {ber_words(factor)}"
         for what, column, exact in (
             ("packets a bearer and frame", "received_per_bearer_frame_up", form.packets_per_frame),
             ("attempts a packet", lambda row: row["attempts_up"] / row["packets_up"], form.mean_attempts),
@@ -162,19 +163,19 @@ def closed_forms(data: Data) -> list[Check]:
             checks.append(_check(f"{what} {where}", data.estimate("ip-channel", column, ber_factor=factor), exact))
     for (state, ber_factor), (published, half_digit) in PUBLISHED_SUBFIELD_ERRORS.items():
         ratio = data.estimate("subfields", subfield_error_ratio, state=state, ber_factor=ber_factor)
-        where = f"in the {state} state at {ber_factor} times the BER, as published"
+        where = f"in the {state} state at {ber_words(ber_factor)}"
         # Half of half a digit as the standard error of what is printed.
         checks.append(_check(f"subfield error ratio {where}", ratio, published, half_digit / 2))
     for row in data.rows("window"):
         # The first window finds an empty loop, and the measurement ends within one.
         seconds = row["measured_s"]
         exact = dect.window_limit(10, int(row["ack_delay"]))
-        where = f"with acknowledgements after {row['ack_delay']} frames"
+        where = f"with acknowledgements after {frames_words(row['ack_delay'])}"
         checks.append(
             Check(f"fragments a frame {where}", row["fragments_up"] / (100 * seconds), exact, 63 / (100 * seconds))
         )
     for factor in map(float, data.labels("saturated", "ber_factor")):
-        what = f"TH / (5 N) of 5 bearers at {factor:g} times the BER"
+        what = f"TH / (5 N) of 5 bearers at {ber_words(factor)}"
         estimate = data.estimate("saturated", _saturated, ber_factor=factor)
         # At the ends of the measurement up to a window of 32 segments has been delivered without its ACKs, or its
         # ACKs without it: a quarter of it is taken as the standard error, of four DLC frames for each segment.

@@ -10,6 +10,7 @@ from matplotlib.patches import Circle, FancyBboxPatch
 from roamsim.pictures.charts import Look, curves
 from roamsim.study.data import Data
 from roamsim.study.judging import with_interval
+from roamsim.tables.words import count
 
 from .findings import DISTANCES_M, FINDINGS, NAMES, THREE, VARIANTS, Runs
 from .moving_exhibits import (
@@ -79,12 +80,11 @@ def by_queue_and_retransmissions(data: Data, distance: int) -> dict[str, Any]:
     """Throughput against the interface queue: a panel for each variant, a line for each number of retransmissions."""
     ifqs, counts = (data.labels("standing", name) for name in ("ifq", "retransmissions"))
     rows = []
-    for variant, count, ifq in product(VARIANTS, counts, ifqs):
-        at = {"variant": variant, "retransmissions": count, "ifq": ifq, "distance_m": distance}
+    for variant, number, ifq in product(VARIANTS, counts, ifqs):
+        at = {"variant": variant, "retransmissions": number, "ifq": ifq, "distance_m": distance}
         found = data.estimate("standing", "goodput_bps", **at).scaled(1e-6).within(0.0)
         ends = {"mean": found.mean, "low": found.low, "high": found.high}
-        words = "retransmission" if count == 1 else "retransmissions"
-        rows.append({"panel": NAMES[variant], "series": f"{count} {words}", "x": ifq, **ends})
+        rows.append({"panel": NAMES[variant], "series": count(int(number), "retransmission"), "x": ifq, **ends})
     return curves(rows, Look("interface queue, packets", "throughput, Mb/s", x_axis={"values": ifqs}))
 
 

@@ -17,6 +17,7 @@ from roamsim import statistics
 from roamsim.statistics import Estimate
 from roamsim.study.data import Data, Share
 from roamsim.study.judging import Finding, either, every, positive, within
+from roamsim.tables.words import count
 
 VARIANTS = ("tahoe", "reno", "newreno", "sack", "vegas")
 NAMES: dict[str, str] = tomllib.loads((Path(__file__).parent / "study.toml").read_text(encoding="utf-8"))["study"][
@@ -64,9 +65,13 @@ class Runs:
 
 
 def _where(**labels: Any) -> str:
-    words = {"ifq": "IFQ {}", "distance_m": "{} m", "retransmissions": "{} retransmissions"}
-    shown = (NAMES.get(value, words.get(name, "{}").format(value)) for name, value in labels.items())
-    return ", ".join("1 retransmission" if one == "1 retransmissions" else one for one in shown)
+    words = {"ifq": "IFQ {}", "distance_m": "{} m"}
+    return ", ".join(
+        count(value, "retransmission")
+        if name == "retransmissions"
+        else NAMES.get(value, words.get(name, "{}").format(value))
+        for name, value in labels.items()
+    )
 
 
 def _is_ahead(runs: Runs, pairs: Iterable[tuple[str, str]], ifqs: Sequence[int], distances: Sequence[int]) -> Finding:
@@ -111,18 +116,18 @@ def _is_little_ahead(runs: Runs, pair: tuple[str, str], ifqs: Sequence[int], met
 
 def _retransmissions_do_not_matter(runs: Runs, metres: int) -> Finding:
     """Whether throughput with 1, 2 or 4 retransmissions is that with 3, of each variant and queue."""
-    others = [count for count in runs.labels("retransmissions") if count != THREE]
+    others = [number for number in runs.labels("retransmissions") if number != THREE]
     return every(
         [
             within(
                 runs.gain(
-                    {"retransmissions": THREE}, variant=variant, ifq=ifq, distance_m=metres, retransmissions=count
+                    {"retransmissions": THREE}, variant=variant, ifq=ifq, distance_m=metres, retransmissions=number
                 ),
                 -UNCHANGED,
                 UNCHANGED,
-                f"{_where(variant=variant, ifq=ifq, distance_m=metres, retransmissions=count)}, over 3 (%)",
+                f"{_where(variant=variant, ifq=ifq, distance_m=metres, retransmissions=number)}, over 3 (%)",
             )
-            for variant, ifq, count in product(VARIANTS, runs.labels("ifq"), others)
+            for variant, ifq, number in product(VARIANTS, runs.labels("ifq"), others)
         ]
     )
 
@@ -279,8 +284,8 @@ def sack_best_standing(runs: Runs) -> Finding:
 
     def overall(variant: str) -> dict[int, float]:
         points = [
-            runs.throughputs(variant=variant, ifq=ifq, distance_m=metres, retransmissions=count)
-            for ifq, metres, count in product(runs.labels("ifq"), DISTANCES_M, runs.labels("retransmissions"))
+            runs.throughputs(variant=variant, ifq=ifq, distance_m=metres, retransmissions=number)
+            for ifq, metres, number in product(runs.labels("ifq"), DISTANCES_M, runs.labels("retransmissions"))
         ]
         return {replication: fmean(point[replication] for point in points) for replication in points[0]}
 

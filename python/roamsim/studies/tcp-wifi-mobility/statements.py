@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from itertools import combinations, product
 
 from roamsim.statistics import Estimate
@@ -11,6 +10,7 @@ from roamsim.study.data import Data
 from roamsim.study.entries import Label
 from roamsim.study.judging import Finding, Value, counted, every, positive, simultaneous, within
 
+from .conditions import with_conditions
 from .disciplines import others_do_not_wait, transfer_loses_nothing
 from .findings import DISTANCES_M, FINDINGS, NAMES, THREE, VARIANTS, Runs
 from .study import published_delays_ms
@@ -55,22 +55,12 @@ TOLERANCE = 10.0
 def _of(clause: str, data: Data) -> Finding:
     """A finding of the experiment that decides, and the conditions that turn it round."""
     measure = FINDINGS[clause][1]
-    return _with_conditions(
-        measure(Runs(data)), data, lambda condition: measure(Runs(data, "conditions", {"condition": condition}))
+    return with_conditions(
+        measure(Runs(data)),
+        data,
+        "conditions",
+        lambda condition: measure(Runs(data, "conditions", {"condition": condition})),
     )
-
-
-def _with_conditions(finding: Finding, data: Data, measure: Callable[[Label], Finding]) -> Finding:
-    """A finding, and the conditions that turn it round."""
-    chosen, *others = data.labels("conditions", "condition")
-    # With fewer queues and replications a clause may agree more easily: what it says there as chosen counts, too.
-    base = measure(chosen).verdict
-    turned = []
-    for condition in others:
-        verdict = measure(condition).verdict
-        if {verdict, finding.verdict} == {"agrees", "differs"} and verdict != base:
-            turned.append(f"the chosen settings (with {condition} it {verdict})")
-    return replace(finding, turned_by=tuple(turned))
 
 
 def retransmissions_do_not_matter_near(data: Data) -> Finding:
@@ -236,8 +226,8 @@ def delays_in_range(data: Data) -> Finding:
 
 def _of_delays(data: Data, measure: Callable[[str, Mapping[str, Label]], Finding]) -> Finding:
     """A finding of delays, and the conditions that turn it round."""
-    return _with_conditions(
-        measure("standing", {}), data, lambda condition: measure("conditions", {"condition": condition})
+    return with_conditions(
+        measure("standing", {}), data, "conditions", lambda condition: measure("conditions", {"condition": condition})
     )
 
 

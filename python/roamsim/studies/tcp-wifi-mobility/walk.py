@@ -15,7 +15,9 @@ from roamsim import statistics
 from roamsim.statistics import Estimate
 from roamsim.study.data import Data
 from roamsim.study.judging import Finding, counted, every, positive, within
+from roamsim.tables.words import count
 
+from .conditions import of_walk
 from .findings import NAMES, THREE, UNCHANGED, VARIANTS
 
 SPEEDS_KMH = (2, 4, 10)
@@ -87,14 +89,14 @@ def _unchanged(data: Data, speeds: Sequence[int], base: int, others: Sequence[in
         [
             within(
                 runs.gain(
-                    _point(variant, speed, retransmissions=count), _point(variant, speed, retransmissions=base)
+                    _point(variant, speed, retransmissions=number), _point(variant, speed, retransmissions=base)
                 ),
                 -UNCHANGED,
                 UNCHANGED,
-                f"{NAMES[variant]}, {speed} km/h: {count} retransmissions over {base} (%)",
+                f"{NAMES[variant]}, {speed} km/h: {count(number, 'retransmission')} over {base} (%)",
             )
-            for variant, speed, count in product(VARIANTS, speeds, others)
-            if runs.has("retransmissions", count) and runs.has("speed_kmh", speed)
+            for variant, speed, number in product(VARIANTS, speeds, others)
+            if runs.has("retransmissions", number) and runs.has("speed_kmh", speed)
         ]
     )
 
@@ -126,7 +128,10 @@ def queue_matters_when_moving(data: Data) -> Finding:
 
 def speed_lowers_throughput(data: Data) -> Finding:
     """4d: each variant carries less the faster n3 walks."""
-    runs = Walks(data)
+    return of_walk(data, Walks, _less_when_faster)
+
+
+def _less_when_faster(runs: Walks) -> Finding:
     points = list(product(VARIANTS, pairwise(SPEEDS_KMH)))
     return every(
         [
@@ -156,12 +161,13 @@ def _overall(runs: Walks, first: str, second: str) -> Finding:
 
 def overall_order(data: Data) -> Finding:
     """4e: Tahoe, SACK, NewReno, Vegas, Reno, over all queues and speeds."""
-    return every([_overall(Walks(data), first, second) for first, second in pairwise(OVERALL)])
+    return of_walk(data, Walks, lambda runs: every([_overall(runs, *pair) for pair in pairwise(OVERALL)]))
 
 
 def tahoe_best_moving(data: Data) -> Finding:
     """5b: Tahoe is ahead of each other variant, over all queues and speeds."""
-    return every([_overall(Walks(data), "tahoe", other) for other in VARIANTS if other != "tahoe"])
+    others = [other for other in VARIANTS if other != "tahoe"]
+    return of_walk(data, Walks, lambda runs: every([_overall(runs, "tahoe", other) for other in others]))
 
 
 @cache
@@ -187,9 +193,10 @@ def order_at(runs: Walks, first: str, second: str, speed_kmh: int) -> tuple[Find
 
 def ranking(data: Data) -> Finding:
     """4f: the order of each two variants at each speed is that of table V."""
-    runs = Walks(data)
-    pairs = product(combinations(VARIANTS, 2), SPEEDS_KMH)
-    return counted([order_at(runs, *pair, speed)[0] for pair, speed in pairs], "orders")
+    pairs = list(product(combinations(VARIANTS, 2), SPEEDS_KMH))
+    return of_walk(
+        data, Walks, lambda runs: counted([order_at(runs, *pair, speed)[0] for pair, speed in pairs], "orders")
+    )
 
 
 def mac_matters_more_when_fast(data: Data) -> Finding:
@@ -214,7 +221,9 @@ def _gains_more_when_fast(runs: Walks, dimension: str, more: int, fewer: int) ->
 
     slow, fast = gains(2), gains(10)
     both = sorted(slow.keys() & fast.keys())
-    what = {"retransmissions": f"{more} retransmissions over {fewer}", "ifq": f"IFQ {more} over {fewer}"}[dimension]
+    what = {"retransmissions": f"{count(more, 'retransmission')} over {fewer}", "ifq": f"IFQ {more} over {fewer}"}[
+        dimension
+    ]
     return positive(
         statistics.mean([fast[r] - slow[r] for r in both]), f"gain of {what} at 10 km/h less that at 2 (points)"
     )

@@ -11,6 +11,7 @@ from roamsim.estimates.summaries import means, of_runs, worded
 from roamsim.pictures.bars import parts_of, specification
 from roamsim.storing.store import Results
 from roamsim.tables.values import plain
+from roamsim.tables.words import count
 
 if TYPE_CHECKING:
     from roamsim.pages.page import Report
@@ -87,6 +88,6 @@ def _busiest(radios: polars.DataFrame) -> polars.DataFrame:
 def _note(radios: polars.DataFrame) -> str:
     attempts, failed = sum(radios["attempts"].to_list()), sum(radios["failed_attempts"].to_list())
     share = f", {100 * failed / attempts:.1f} % of them unanswered" if attempts else ""
-    told = f"{plain(attempts)} attempts{share}."
+    told = f"{plain(attempts)} {'attempt' if attempts == 1 else 'attempts'}{share}."
     left_out = radios.height - MAX_RADIOS
-    return told + (f" {left_out} radios with less airtime are in the table only." if left_out > 0 else "")
+    return told + (f" In the table only: {count(left_out, 'radio')} with less airtime." if left_out > 0 else "")

@@ -9,6 +9,7 @@ import polars
 from roamsim.estimates.summaries import means, of_runs, worded
 from roamsim.pictures.bars import Bars, specification
 from roamsim.storing.store import Results
+from roamsim.tables.words import count
 
 if TYPE_CHECKING:
     from roamsim.pages.page import Report
@@ -65,9 +66,10 @@ def draw(rates: polars.DataFrame) -> dict[str, Any]:
 def _note(rates: polars.DataFrame) -> str:
     pairs = _pairs(rates)
     told = [
-        f"{row['from']} to {row['to']}: {row['attempts']:,.0f} attempts, {row['mean_bps'] / 1e6:.1f} Mb/s in the mean"
+        f"{row['from']} to {row['to']}: {count(row['attempts'], 'attempt', ',.0f')}, "
+        f"{row['mean_bps'] / 1e6:.1f} Mb/s in the mean"
         for row in pairs.head(4).to_dicts()
     ]
     left_out = pairs.height - MAX_PAIRS
-    more = [f"{left_out} pairs are in the table alone"] if left_out > 0 else []
+    more = [f"{count(left_out, 'more pair')} in the table alone"] if left_out > 0 else []
     return "; ".join(told + more) + "."

@@ -1,5 +1,6 @@
 """Measurements of the published statements that need code; the others stand in statements.toml."""
 
+from .background import beside_a_far_server
 from .congestion import (
     dropped_at_the_backbone,
     late_indications_count,
@@ -61,6 +62,7 @@ __all__ = [
     "as_with_one_retransmission",
     "at_most_six",
     "back_off_delays",
+    "beside_a_far_server",
     "delay_steps",
     "delays_converge",
     "dropped_at_the_backbone",

@@ -11,7 +11,7 @@ from typing import Any, Literal, cast
 from roamsim import statistics
 from roamsim.statistics import Estimate
 from roamsim.study.data import Data, paired
-from roamsim.study.judging import Finding, Value, either, every, follows, number, positive, within, yes
+from roamsim.study.judging import Finding, Value, difference, either, every, follows, number, positive, within, yes
 from roamsim.study.law import by_law, exact, exact_curve
 from roamsim.theory.mih_udp import Timing, Validity, request_success, unacknowledged_success
 
@@ -159,9 +159,9 @@ def as_with_one_retransmission(data: Data) -> Finding:
             one = _of_regime(data, "rtt-once", "success_rate", FIRST, **at)
             what = f"p = {percent} %, success in the second regime less that with one retransmission in the first"
             law = _law(data, "success_rate", (0.3,), **at)[0.3].mean
-            law -= request_success(percent / 100, Timing(0.1, 0.2, retransmissions=1), cast(Validity, policy))
+            once = request_success(percent / 100, Timing(0.1, 0.2, retransmissions=1), cast(Validity, policy))
             runs = within(paired(lambda a, b: b - a, one, two), -0.01, 0.01, what)
-            parts.append(by_law(runs, within(exact(law), -0.01, 0.01, what)))
+            parts.append(by_law(runs, within(exact(difference(law, once)), -0.01, 0.01, what)))
         readings[policy] = every(parts)
     return either(readings, "policy")
 
@@ -199,7 +199,7 @@ def place_of_the_server_matters(data: Data) -> Finding:
             what = f"p = {percent} %, success in the first regime less that in the third"
             law = _law(data, "success_rate", (0.1, 0.5), **at)
             gained = positive(paired(lambda a, b: b - a, far, near), what)
-            parts.append(by_law(gained, positive(exact(law[0.1].mean - law[0.5].mean), what)))
+            parts.append(by_law(gained, positive(exact(difference(law[0.1].mean, law[0.5].mean)), what)))
         readings[policy] = every(parts)
     return either(readings, "policy")
 
@@ -217,7 +217,7 @@ def request_overhead_like_that_of_indications(data: Data) -> Finding:
                     _of_regime(data, "rtt-ack", "overhead", regime, loss_percent=percent, **at) for percent in (0, 20)
                 )
                 law = [_law(data, "overhead", (at_s,), loss_percent=percent, **at)[at_s].mean for percent in (0, 20)]
-                found[kind] = paired(lambda a, b: b - a, none, lossy), exact(law[1] - law[0])
+                found[kind] = paired(lambda a, b: b - a, none, lossy), exact(difference(law[1], law[0]))
             sign = 1 if found["indication"][1].mean > 0 else -1
             what = f"{name} regime, change of the overhead of requests to 20 % loss, towards that of indications"
             runs, exactly = (positive(_signed(one, sign), what) for one in found["request"])
@@ -255,7 +255,7 @@ def acknowledgement_gains_nothing_when_late(data: Data) -> Finding:
             gained = paired(lambda a, b: b - a, without, with_ack)
             what = f"p = {percent} %, success with MIH ACK less that without"
             law = _law(data, "success_rate", (0.5,), validity=policy, **at)[0.5].mean
-            law -= unacknowledged_success(percent / 100, "request")
+            law = difference(law, unacknowledged_success(percent / 100, "request"))
             parts.append(by_law(within(gained, -0.01, 0.01, what), within(exact(law), -0.01, 0.01, what)))
             acked_s = _of_regime(data, "rtt-ack", "mean_delay_s", THIRD, validity=policy, **at)
             plain_s = _of_regime(data, "rtt-plain", "mean_delay_s", THIRD, transport="UDP", **at)

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from roamsim.pictures.charts import Look, curves
+from roamsim.pictures.charts import EDGES, Look, curves
 from roamsim.study.data import Data, Row
 from roamsim.study.judging import with_interval
 
@@ -59,5 +59,5 @@ def delay_histogram(data: Data) -> dict[str, Any]:
                 if 100 * (before - after) >= LEAST_PERCENT:
                     ends = {"mean": 100 * (before - after), "low": None, "high": None}
                     shown.append({**panel, "series": name, "x": second + 0.5, **ends})
-    look = Look("delay, s", "segments per second of delay, %", y_scale={"type": "log"})
+    look = Look("delay, s", "segments per second of delay, %", y_scale={"type": "log", **EDGES})
     return curves(shown, look)
