@@ -72,7 +72,7 @@ def _tried(finding: Finding, others: Iterable[tuple[Alternative, Finding]]) -> t
     names: dict[str, dict[str, list[str]]] = {}
     for one, other in others:
         how = "tried:" if other.verdict == finding.verdict else f"{OTHERWISE[other.verdict]} with"
-        names.setdefault(one.instead_of, {}).setdefault(how, []).append(one.name)
+        names.setdefault(one.instead_of, {}).setdefault(how, []).append(str(one.name))
     return tuple(
         f"{of} ({'; '.join(f'{how} {_listed(found[how])}' for how in sorted(found, reverse=True))})"
         for of, found in names.items()
