@@ -610,3 +610,16 @@ def test_fast_open_is_dissected(tmp_path: Path) -> None:
     # SYN and 500 octets.
     assert (opened[2], opened[4]) == ("501", "")
     assert tshark(file, "-Y", "_ws.malformed || _ws.expert.severity == error || tcp.checksum.status == 0") == ""
+
+
+def test_the_user_timeout_option_is_dissected(tmp_path: Path) -> None:
+    """The end that opens advertises 600 s on its SYN, and the other end takes that over."""
+    transport = {"protocol": "tcp", "user_timeout": "120s", "advertised_user_timeout": "600s"}
+    settings: dict[str, Any] = {"flow.ftp.transport": transport, "link.pipe.outages": []}
+    file = capture(tmp_path, ROOT / "examples" / "one-tcp-flow.toml", **settings)
+    fields = ("tcp.flags.syn", "tcp.options.user_to_granularity", "tcp.options.user_to_val")
+    shown = tshark(file, "-Y", "tcp.options.user_to", "-T", "fields", *(w for field in fields for w in ("-e", field)))
+    rows = [line.split("\t") for line in shown.splitlines()]
+    assert {row[2] for row in rows} == {"600"}
+    assert len({row[0] for row in rows}) == 2
+    assert tshark(file, "-Y", "_ws.malformed || tcp.checksum.status == 0") == ""

@@ -2825,6 +2825,15 @@ class TcpTransport(Table):
         user_timeout: How long data or a SYN may stay without progress before the connection is given up (the user
             timeout of RFC 9293 section 3.8.3 and RFC 5482; `TCP_USER_TIMEOUT` of Linux). Left out: none, as in
             Linux.
+        advertised_user_timeout: The user timeout of the end that opens, in place of `user_timeout`. An option
+            tells it to the peer, which adapts its own (ADV_UTO of RFC 5482). Whole seconds, above 32767 s whole
+            minutes. Left out: no option (RFC 5482 section 3).
+        user_timeout_changeable: Whether an end adapts its user timeout to its peer's, with
+            `advertised_user_timeout` (CHANGEABLE). Default: yes (RFC 5482 section 3). Without it: true.
+        user_timeout_lower_limit: The shortest user timeout to which an end adapts, with `advertised_user_timeout`
+            (L_LIMIT). Default: RFC 5482 section 3.1, from RFC 1122 section 4.2.3.5. Without it: "100s".
+        user_timeout_upper_limit: The longest user timeout to which an end adapts, with `advertised_user_timeout`
+            (U_LIMIT). Default chosen: the longest that the option can tell, 32767 minutes. Without it: "1966020s".
         keep_alive: Keep-alive: an idle end probes its peer and gives up without an answer. Default: off (RFC 9293
             section 3.8.4, MUST-25). Without it: false.
         keep_alive_time: With `keep_alive`: silence of the peer before the first probe. Default: RFC 9293 section
@@ -2923,6 +2932,10 @@ class TcpTransport(Table):
     restart_after_idle: bool | None = None
     max_retransmissions: int | None = None
     user_timeout: Duration | None = None
+    advertised_user_timeout: Duration | None = None
+    user_timeout_changeable: bool | None = None
+    user_timeout_lower_limit: Duration | None = None
+    user_timeout_upper_limit: Duration | None = None
     keep_alive: bool | None = None
     keep_alive_time: Duration | None = None
     keep_alive_interval: Duration | None = None

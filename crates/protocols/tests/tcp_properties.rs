@@ -10,8 +10,8 @@ use roamsim_protocols::tcp::congestion::keys::Own;
 use roamsim_protocols::tcp::congestion::{CUBIC_RULES, LINUX_RULES};
 use roamsim_protocols::tcp::{
     Config, Connection, Cookie, DelayedAckRules, Event, FirstCookie, Flags, HystartRules, InitialWindow,
-    KeepAlive, KnownServer, NagleRules, Options, RtoRules, Segment, State, Timestamps, Variant,
-    WindowValidation,
+    KeepAlive, KnownServer, NagleRules, Options, RtoRules, Segment, State, Timestamps, UserTimeout,
+    UserTimeoutOption, Variant, WindowValidation,
 };
 use roamsim_protocols::{Context, Machine};
 use tcp_path::{Pair, Path};
@@ -36,6 +36,7 @@ prop_compose! {
         dup_ack_threshold in 1u32..5,
         initial in 0u32..12,
         liveness in any::<[bool; 2]>(),
+        changeable in prop::option::of(any::<bool>()),
         fast_open in prop::option::weighted(
             0.5,
             prop::sample::select(&[FirstCookie::Requested, FirstCookie::Known, FirstCookie::Stale][..]),
@@ -93,6 +94,13 @@ prop_compose! {
             send_buffer_bytes: send_buffer.map(|(bytes, _)| bytes),
             initial_send_buffer_bytes: send_buffer.map(|(bytes, first)| bytes.min(first)),
             user_timeout: liveness[1].then_some(Span::from_secs(36_000)),
+            // Longer than any run.
+            user_timeout_option: changeable.map(|changeable| UserTimeoutOption {
+                advertised: Span::from_secs(40_000),
+                changeable,
+                lower_limit: Span::from_secs(36_000),
+                upper_limit: Span::from_secs(50_000),
+            }),
             fast_open,
             // Longer than any repeated FIN is on its way, as TIME-WAIT assumes.
             msl: Span::from_secs(300),
@@ -311,11 +319,15 @@ prop_compose! {
         timestamps in prop::option::weighted(0.5, any::<(u32, u32)>()),
         sack_permitted in any::<bool>(),
         cookie in prop::option::weighted(0.3, 0u8..3),
+        user_timeout in prop::option::weighted(0.3, any::<u16>()),
     ) -> Options {
         let timestamps = timestamps.map(|(value, echo_reply)| Timestamps { value, echo_reply });
         let mut options = Options { mss, window_scale, timestamps, sack_permitted, ..Options::default() };
         if let Some(cookie) = cookie.and_then(cookie_of) {
             options.sack.set_fast_open(cookie);
+        }
+        if let Some(option) = user_timeout.and_then(UserTimeout::from_field) {
+            options.sack.set_user_timeout(option);
         }
         options
     }

@@ -47,6 +47,7 @@ mod semantics;
 mod series;
 mod sharing;
 mod transfers;
+mod user_timeout;
 mod video;
 mod wifi;
 mod wifi_roaming;

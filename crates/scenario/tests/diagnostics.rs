@@ -190,6 +190,10 @@ reports! {
     tcp_first_window_below_a_step: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", initial_receive_window = \"100B\", min_rto";
     tcp_fast_open_cookie_alone: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", fast_open_cookie = \"known\", min_rto";
     tcp_fast_open_one_way: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", fast_open = true, one_way_connections = true, min_rto";
+    tcp_user_timeout_of_half_a_second: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", advertised_user_timeout = \"100.5s\", min_rto";
+    tcp_user_timeout_below_its_limit: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", advertised_user_timeout = \"30s\", min_rto";
+    tcp_user_timeout_limits_crossed: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", advertised_user_timeout = \"600s\", user_timeout_upper_limit = \"60s\", min_rto";
+    tcp_user_timeout_limits_alone: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", user_timeout_changeable = false, user_timeout_lower_limit = \"60s\", min_rto";
     tcp_send_buffer_of_nothing: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", send_buffer = \"0B\", initial_send_buffer = \"1kB\", min_rto";
     tcp_first_send_buffer_alone: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", initial_send_buffer = \"1kB\", min_rto";
     tcp_control_that_is_a_variant: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", congestion_control = \"vegas\", min_rto";

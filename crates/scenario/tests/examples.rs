@@ -134,7 +134,8 @@ fn defaults_in_the_schema_are_those_of_the_parser() {
             }
             // A setting is refused where what it sets is not there, as here delayed ACKs, probes and a radio.
             let refused = ["delayed_ack_timeout", "fast_open_cookie", "channel"];
-            if refused.contains(&key.as_str()) || key.starts_with("keep_alive_") {
+            let needs_more = ["keep_alive_", "user_timeout_"].iter().any(|start| key.starts_with(start));
+            if refused.contains(&key.as_str()) || needs_more {
                 continue;
             }
             let set = Scenario::parse(&text, "set", Format::Toml, &[(path.clone(), value)]);

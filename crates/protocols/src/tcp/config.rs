@@ -6,6 +6,7 @@ use super::congestion::keys::Own;
 use super::congestion::{self, CUBIC_RULES, LINUX_RULES};
 use super::fast_open::FirstCookie;
 use super::rtt::Bounds;
+use super::user_timeout::UserTimeoutOption;
 use super::variant::Variant;
 use super::{detection, recovery};
 
@@ -249,6 +250,9 @@ pub struct Config {
     /// How long data, or a SYN, may be without progress before the connection is given up (RFC 9293 3.8.3,
     /// RFC 5482). Default `None`: `max_retransmissions` alone.
     pub user_timeout: Option<Span>,
+    /// The option that tells the peer of the user timeout (RFC 5482). Default `None` (RFC 5482 section 3:
+    /// ENABLED defaults to false).
+    pub user_timeout_option: Option<UserTimeoutOption>,
     /// Fast Open (RFC 7413), and what a client knows of its server at first. Default `None` (an extension
     /// that applications ask for; Linux has it on at clients that do, and off at servers).
     pub fast_open: Option<FirstCookie>,
@@ -316,6 +320,7 @@ impl Default for Config {
             successive_fast_retransmits: true,
             keep_alive: None,
             user_timeout: None,
+            user_timeout_option: None,
             fast_open: None,
             challenge_ack_interval: Span::from_secs(5),
             challenge_ack_limit: 10,
@@ -369,6 +374,7 @@ impl Config {
             || self.accurate_ecn
             || self.send_buffer_bytes.is_some()
             || self.fast_open.is_some()
+            || self.user_timeout_option.is_some()
     }
 
     /// Whether more than one received segment is acknowledged at once.

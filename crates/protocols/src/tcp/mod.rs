@@ -11,7 +11,8 @@
 //! window (RFC 6928), delayed acknowledgements, Nagle, silly window avoidance on both sides, zero-window
 //! probes, and the stricter checks on RST, SYN and ACK of RFC 5961 with its limit on the rate of challenge
 //! acknowledgements, explicit congestion notification (RFC 3168, RFC 8511) with accurate feedback (RFC
-//! 9768), keep-alive (RFC 1122 4.2.3.6), the user timeout (RFC 5482) and Fast Open (RFC 7413).
+//! 9768), keep-alive (RFC 1122 4.2.3.6), the user timeout with its option (RFC 5482) and Fast Open (RFC
+//! 7413).
 //!
 //! Not modelled: urgent data, and path MTU discovery.
 //! The model page is `docs/models/tcp.md`.
@@ -38,6 +39,7 @@ mod send_buffer;
 mod sent;
 pub(crate) mod sequence;
 pub mod stats;
+mod user_timeout;
 mod variant;
 mod window_tuning;
 pub mod wire;
@@ -53,4 +55,5 @@ pub use repeat::{Proof, Reason};
 pub use segment::{AccurateOption, Flags, Options, SackBlocks, Segment, Timestamps};
 pub use sent::{Lost, RateSample};
 pub use stats::Stats;
+pub use user_timeout::{UserTimeout, UserTimeoutOption};
 pub use variant::{UnknownVariant, Variant};

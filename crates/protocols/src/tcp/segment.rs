@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::{BitOr, BitOrAssign};
 
 use super::fast_open::Cookie;
+use super::user_timeout::UserTimeout;
 
 /// The control bits (RFC 9293 3.1), in the positions of the header's octets 12 and 13.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Hash)]
@@ -104,7 +105,7 @@ pub struct Timestamps {
 /// wire.
 ///
 /// They are kept aside, since most segments carry none and all segments are moved often. So are the options
-/// of AccECN and Fast Open, in the same place.
+/// of AccECN, Fast Open and the user timeout, in the same place.
 #[derive(Clone, PartialEq, Eq, Default, Hash)]
 pub struct SackBlocks(Option<Box<Listed>>);
 
@@ -132,13 +133,15 @@ struct Listed {
     count: u8,
     accurate: Option<AccurateOption>,
     fast_open: Option<Cookie>,
+    user_timeout: Option<UserTimeout>,
 }
 
 impl Listed {
     /// Octets of what is no block, with padding.
     fn bytes_without_blocks(&self) -> u32 {
         let accurate = if self.accurate.is_some() { AccurateOption::BYTES } else { 0 };
-        accurate + self.fast_open.map_or(0, Cookie::option_bytes)
+        let user_timeout = if self.user_timeout.is_some() { UserTimeout::BYTES } else { 0 };
+        accurate + self.fast_open.map_or(0, Cookie::option_bytes) + user_timeout
     }
 }
 
@@ -206,6 +209,17 @@ impl SackBlocks {
     pub fn set_fast_open(&mut self, cookie: Cookie) {
         self.0.get_or_insert_default().fast_open = Some(cookie);
     }
+
+    /// The option of the user timeout.
+    #[inline]
+    pub fn user_timeout(&self) -> Option<UserTimeout> {
+        self.0.as_ref()?.user_timeout
+    }
+
+    /// Sets the option of the user timeout.
+    pub fn set_user_timeout(&mut self, option: UserTimeout) {
+        self.0.get_or_insert_default().user_timeout = Some(option);
+    }
 }
 
 impl fmt::Debug for SackBlocks {
@@ -235,7 +249,8 @@ pub struct Options {
 impl Options {
     /// Octets the options take in the header, padded to whole words as they are encoded: MSS 4, window scale
     /// 3 and a no-operation, AccECN 11 and a no-operation, timestamps 10, SACK-permitted 2 and SACK 2 + 8 a
-    /// block with two no-operations each, Fast Open 2 and the cookie with no-operations.
+    /// block with two no-operations each, Fast Open 2 and the cookie with no-operations, user
+    /// timeout 4.
     #[inline(always)]
     pub fn bytes(&self) -> u32 {
         let bytes = self.bytes_without_sack();
@@ -359,6 +374,11 @@ impl fmt::Display for Segment {
             if let Some(cookie) = self.options.sack.fast_open() {
                 let before = if separator.is_empty() && self.options.sack.is_empty() { "" } else { "," };
                 write!(f, "{before}tfo {cookie}")?;
+                separator = ",";
+            }
+            if let Some(option) = self.options.sack.user_timeout() {
+                let before = if separator.is_empty() && self.options.sack.is_empty() { "" } else { "," };
+                write!(f, "{before}{option}")?;
             }
             f.write_str("]")?;
         }

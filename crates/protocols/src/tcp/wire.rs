@@ -1,5 +1,6 @@
 //! The TCP header on the wire (RFC 9293 3.1, options 3.2; RFC 7323 for window scale and timestamps, RFC 2018
-//! for SACK, RFC 9768 for AccECN with all three counters, RFC 7413 for Fast Open).
+//! for SACK, RFC 9768 for AccECN with all three counters, RFC 7413 for Fast Open, RFC 5482 for the user
+//! timeout).
 //!
 //! The urgent pointer is sent as zero and not read. Options other than these, MSS, end of list and
 //! no-operation are passed over by their length, as are those of a wrong length for their kind.
@@ -8,6 +9,7 @@ use std::fmt;
 
 use super::fast_open::Cookie;
 use super::segment::{self, AccurateOption, Flags, Options, Segment, Timestamps};
+use super::user_timeout::UserTimeout;
 use crate::checksum::Sum;
 
 const KIND_END: u8 = 0;
@@ -17,6 +19,7 @@ const KIND_WINDOW_SCALE: u8 = 3;
 const KIND_SACK_PERMITTED: u8 = 4;
 const KIND_SACK: u8 = 5;
 const KIND_TIMESTAMPS: u8 = 8;
+const KIND_USER_TIMEOUT: u8 = 28;
 const KIND_FAST_OPEN: u8 = 34;
 /// AccECN in the orders ECT(0), CE, ECT(1) and ECT(1), CE, ECT(0).
 const KIND_ACCURATE_0: u8 = 172;
@@ -121,6 +124,10 @@ pub fn encode(segment: &Segment, payload: &[u8], pseudo_header_sum: u32, out: &m
         out.extend_from_slice(&[KIND_FAST_OPEN, 2 + octets.len() as u8]);
         out.extend_from_slice(octets);
     }
+    if let Some(option) = segment.options.sack.user_timeout() {
+        out.extend_from_slice(&[KIND_USER_TIMEOUT, 4]);
+        out.extend_from_slice(&option.field().to_be_bytes());
+    }
     let blocks = segment.options.sack.as_slice();
     let blocks = &blocks[..blocks.len().min(segment.options.sack_blocks_that_fit())];
     if !blocks.is_empty() {
@@ -212,6 +219,11 @@ fn decode_options(header: &[u8]) -> Result<Options, DecodeError> {
                     if kind == KIND_ACCURATE_0 { (first, last) } else { (last, first) };
                 options.sack.set_accurate(AccurateOption { marked, capable0, capable1 });
             }
+            (KIND_USER_TIMEOUT, &[_, _, high, low]) => {
+                if let Some(option) = UserTimeout::from_field(u16::from_be_bytes([high, low])) {
+                    options.sack.set_user_timeout(option);
+                }
+            }
             (KIND_FAST_OPEN, &[_, _]) => options.sack.set_fast_open(Cookie::REQUEST),
             (KIND_FAST_OPEN, option) => {
                 if let Some(cookie) = Cookie::new(&option[2..]) {
@@ -241,6 +253,7 @@ fn u32_at(octets: &[u8], at: usize) -> u32 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use roamsim_engine::Span;
 
     fn syn() -> Segment {
         Segment {
@@ -370,6 +383,23 @@ mod tests {
         }
     }
 
+    /// 90 s are 0x005A; 600 minutes 0x8258. No time, in seconds or minutes, is reserved and passed over.
+    #[test]
+    fn the_user_timeout_octet_by_octet() {
+        let mut segment = Segment { options: Options::default(), ..syn() };
+        for (seconds, field) in [(90, [0x00, 0x5A]), (36_000, [0x82, 0x58])] {
+            segment.options.sack.set_user_timeout(UserTimeout::of(Span::from_secs(seconds)));
+            let mut octets = Vec::new();
+            encode(&segment, &[], 0, &mut octets);
+            assert_eq!(octets[20..], [28, 4, field[0], field[1]]);
+            assert_eq!(decode(&octets, Some(0)), Ok((segment.clone(), &[][..])));
+            octets[23] = 0;
+            octets[22] &= 0x80;
+            let (decoded, _) = decode(&octets, None).expect("it is well formed");
+            assert_eq!(decoded.options, Options::default());
+        }
+    }
+
     prop_compose! {
         fn any_segment()(
             ports in any::<(u16, u16)>(),
@@ -381,6 +411,7 @@ mod tests {
             timestamps in any::<Option<(u32, u32)>>(),
             sack_permitted in any::<bool>(),
             accurate in any::<Option<[u32; 3]>>(),
+            user_timeout in any::<Option<u16>>(),
             fast_open in prop::option::of(prop::sample::select(vec![0_usize, 4, 6, 8, 16])),
             blocks in prop::collection::vec(any::<(u32, u32)>(), 0..5),
         ) -> Segment {
@@ -391,6 +422,9 @@ mod tests {
                 sack_permitted,
                 ..Options::default()
             };
+            if let Some(option) = user_timeout.and_then(UserTimeout::from_field) {
+                options.sack.set_user_timeout(option);
+            }
             if let Some(cookie) = fast_open.and_then(|length| match length {
                 0 => Some(Cookie::REQUEST),
                 _ => Cookie::new(&[7; 16][..length]),

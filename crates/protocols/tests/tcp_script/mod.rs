@@ -180,6 +180,7 @@ impl Subject for Tcp {
             "syn_data_sent" => stats.syn_data_sent.to_string(),
             "syn_data_taken" => stats.syn_data_taken.to_string(),
             "bytes_retransmitted" => stats.bytes_retransmitted.to_string(),
+            "user_timeout" => tcp.user_timeout().map_or("none".to_owned(), span),
             "send_buffer" => tcp.send_buffer_bytes().map_or("none".to_owned(), |bytes| bytes.to_string()),
             "send_buffer_limited" => span(stats.send_buffer_limited),
             "undone_reductions" => stats.undone_reductions.to_string(),
@@ -205,6 +206,9 @@ fn shift_blocks(options: &Options, by: u32) -> Options {
     }
     if let Some(cookie) = options.sack.fast_open() {
         sack.set_fast_open(cookie);
+    }
+    if let Some(option) = options.sack.user_timeout() {
+        sack.set_user_timeout(option);
     }
     Options { sack, ..options.clone() }
 }

@@ -4,8 +4,8 @@ use roamsim_protocols::tcp::congestion::keys::Own;
 use roamsim_protocols::tcp::congestion::{ALPHA, BETA, FAST_CONVERGENCE, GAMMA};
 use roamsim_protocols::tcp::{
     AccurateOption, Codepoint, Config, Cookie, DelayedAckRules, Event, FirstCookie, Flags, InitialWindow,
-    KeepAlive, KnownServer, LossProbeRules, NagleRules, Options, RtoRules, Segment, Timestamps,
-    WindowValidation,
+    KeepAlive, KnownServer, LossProbeRules, NagleRules, Options, RtoRules, Segment, Timestamps, UserTimeout,
+    UserTimeoutOption, WindowValidation,
 };
 
 use crate::script::{on_off, span, value};
@@ -143,6 +143,18 @@ pub fn set(settings: &mut Settings, key: &str, text: &str) -> Result<(), String>
         "fast_convergence" => config.own.set(&FAST_CONVERGENCE, u32::from(on_off(text)?)),
         "msl" => config.msl = span(text)?,
         "vegas" => config.own = vegas(text)?,
+        // ADVERTISED,CHANGEABLE,L_LIMIT,U_LIMIT
+        "user_timeout_option" => {
+            let [advertised, changeable, lower, upper] = text.split(',').collect::<Vec<_>>()[..] else {
+                return Err(format!("`{text}` is not ADVERTISED,CHANGEABLE,L_LIMIT,U_LIMIT"));
+            };
+            config.user_timeout_option = Some(UserTimeoutOption {
+                advertised: span(advertised)?,
+                changeable: on_off(changeable)?,
+                lower_limit: span(lower)?,
+                upper_limit: span(upper)?,
+            });
+        }
         "fast_open" => config.fast_open = on_off(text)?.then_some(FirstCookie::Requested),
         "own_cookie" => settings.own_cookie = Some(cookie(text)?),
         // COOKIE,MSS
@@ -281,6 +293,7 @@ fn parse_options(text: &str) -> Result<Options, String> {
                 let (marked, capable0, capable1) = (value(ceb)?, value(e0b)?, value(e1b)?);
                 options.sack.set_accurate(AccurateOption { marked, capable0, capable1 });
             }
+            ["uto", time] => options.sack.set_user_timeout(UserTimeout::of(span(time)?)),
             ["FO"] => options.sack.set_fast_open(Cookie::REQUEST),
             ["FO", octets] => options.sack.set_fast_open(cookie(octets)?),
             ["sackOK"] => options.sack_permitted = true,
@@ -333,6 +346,9 @@ pub fn print_segment(segment: &Segment) -> String {
     if let Some(cookie) = options.sack.fast_open() {
         let octets: String = cookie.octets().iter().map(|octet| format!("{octet:02x}")).collect();
         parts.push(format!("FO {octets}").trim_end().to_owned());
+    }
+    if let Some(option) = options.sack.user_timeout() {
+        parts.push(format!("uto {}s", option.time().as_secs_f64()));
     }
     if !parts.is_empty() {
         text += &format!(" <{}>", parts.join(","));

@@ -98,7 +98,7 @@ impl Connection {
             return;
         }
         if self.extended.has(Extended::LIVENESS) {
-            self.note_heard(now);
+            self.note_heard(now, segment);
         }
         let ack = from_wire(self.sender.iss, segment.ack, self.sender.snd_una);
         let opens = self.state == State::SynReceived;

@@ -2,7 +2,7 @@
 //! acknowledging and timeout, a window that tunes itself, Minshall's rule, keep-alive and user timeout,
 //! accurate feedback of marks, a send buffer, Fast Open.
 
-use roamsim_engine::Time;
+use roamsim_engine::{Span, Time};
 
 use super::fast_open::FastOpen;
 use crate::tcp::accurate_ecn::{AccurateEcn, Codepoint};
@@ -114,13 +114,18 @@ pub(super) struct Liveness {
     pub(super) waits_since: Time,
     /// SND.UNA by then.
     pub(super) acknowledged: u64,
+    /// The user timeout in force.
+    pub(super) user_timeout: Option<Span>,
+    /// The peer is to be told of it, in the next segment with room.
+    pub(super) tells_timeout: bool,
     pub(super) given_up: Option<GivenUp>,
 }
 
 impl Liveness {
     /// That of a connection which asks for it.
     pub(super) fn new(config: &Config) -> Option<Box<Liveness>> {
-        (config.keep_alive.is_some() || config.user_timeout.is_some()).then(|| {
+        let times_out = config.user_timeout.is_some() || config.user_timeout_option.is_some();
+        (config.keep_alive.is_some() || times_out).then(|| {
             Box::new(Liveness {
                 heard_at: Time::ZERO,
                 probes: 0,
@@ -128,6 +133,8 @@ impl Liveness {
                 probes_sent: 0,
                 waits_since: Time::MAX,
                 acknowledged: 0,
+                user_timeout: config.user_timeout,
+                tells_timeout: false,
                 given_up: None,
             })
         })

@@ -190,8 +190,8 @@ impl Connection {
         self.fast_open().is_some_and(|fast_open| std::mem::take(&mut fast_open.is_open_early))
     }
 
-    /// The handshake is complete, and data may be under way from before: its timer runs from now on (as in Linux;
-    /// until now that of the SYN-ACK ran).
+    /// The handshake is complete, and data may be under way from before: its timer runs from now on (as in
+    /// Linux; until now that of the SYN-ACK ran).
     pub(super) fn go_on_from_early(&mut self, now: Time) {
         if self.sender.snd_una < self.sender.snd_max {
             self.timers.start(Timer::Retransmission, now + self.sender.rtt.rto());

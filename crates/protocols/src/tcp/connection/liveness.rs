@@ -9,7 +9,7 @@
 //!
 //! The time is counted from the last acknowledgement of new data, or else from when data first went out.
 //!
-//! Not modelled: the option that tells the peer of the user timeout (RFC 5482 section 3).
+//! [`user_timeout`](super::user_timeout) tells the peer of it.
 
 use roamsim_engine::Time;
 
@@ -19,6 +19,7 @@ use super::sender::Sender;
 use super::timers::Timer;
 use super::{Connection, Pending, State};
 use crate::tcp::config::{Config, KeepAlive};
+use crate::tcp::segment::Segment;
 
 impl Sender {
     #[inline]
@@ -37,10 +38,11 @@ impl Connection {
 
     /// An acceptable segment has arrived.
     #[inline(never)]
-    pub(super) fn note_heard(&mut self, now: Time) {
+    pub(super) fn note_heard(&mut self, now: Time, segment: &Segment) {
         if let Some(liveness) = self.sender.liveness() {
             (liveness.heard_at, liveness.probes) = (now, 0);
         }
+        self.take_user_timeout(now, segment);
     }
 
     /// The handshake is complete.
@@ -76,8 +78,8 @@ impl Connection {
     }
 
     /// When the peer is next to be looked after.
-    fn arm_liveness(&mut self, now: Time) {
-        let Config { keep_alive, user_timeout, .. } = *self.config;
+    pub(super) fn arm_liveness(&mut self, now: Time) {
+        let Config { keep_alive, .. } = *self.config;
         let established = self.state.is_synchronized();
         let Some(liveness) = self.sender.liveness() else { return };
         let probe_at = match keep_alive {
@@ -87,7 +89,7 @@ impl Connection {
             }
             _ => Time::MAX,
         };
-        let give_up_at = match user_timeout {
+        let give_up_at = match liveness.user_timeout {
             Some(most) if liveness.waits_since != Time::MAX => liveness.waits_since + most,
             _ => Time::MAX,
         };
@@ -97,10 +99,11 @@ impl Connection {
     /// The time has come to look after the peer, or is past since it was last heard.
     #[cold]
     pub(super) fn look_after_peer(&mut self, now: Time) {
-        let Config { keep_alive, user_timeout, .. } = *self.config;
+        let Config { keep_alive, .. } = *self.config;
         let idle = self.is_idle();
         let Some(liveness) = self.sender.liveness() else { return };
-        if user_timeout
+        if liveness
+            .user_timeout
             .is_some_and(|most| liveness.waits_since != Time::MAX && now >= liveness.waits_since + most)
         {
             return self.give_up(GivenUp::UserTimeout);

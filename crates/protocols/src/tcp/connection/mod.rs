@@ -4,8 +4,8 @@
 //! segment that arrives, [`ecn`] marks of congestion, [`extras`] what only some connections have, [`sender`]
 //! acknowledgements received, [`fast_open`] data on a SYN, [`liveness`] keep-alive and user timeout, [`next`]
 //! what is sent, [`receiver`] data received and acknowledgements owed, [`rack`] losses by time,
-//! [`send_buffer`] what waits in the application, [`timers`] the table of timers; [`steady`] the short way of
-//! the segments that are as expected.
+//! [`send_buffer`] what waits in the application, [`timers`] the table of timers; [`user_timeout`] the option
+//! that tells of it; [`steady`] the short way of the segments that are as expected.
 
 mod arrival;
 mod ecn;
@@ -21,6 +21,7 @@ mod sender;
 mod steady;
 mod timers;
 mod tracked;
+mod user_timeout;
 
 use std::sync::Arc;
 
@@ -328,7 +329,7 @@ impl Connection {
                 };
                 if let Some((start, length, flags)) = sent {
                     // A steady connection has no SACK blocks to tell.
-                    let options = Options { timestamps: self.agreed_timestamps(now), ..Options::default() };
+                    let options = self.steady_options(now, length);
                     let segment = self.segment(start, flags, length, options);
                     return Some(write(segment, self));
                 }
@@ -659,6 +660,9 @@ impl Connection {
             SackBlocks::default()
         };
         let mut options = Options { timestamps, sack, ..Options::default() };
+        if self.extended.has(Extended::LIVENESS) {
+            self.add_user_timeout(&mut options, payload_bytes);
+        }
         if self.ecn.accurate {
             self.add_accurate_option(&mut options, payload_bytes);
         }
@@ -713,7 +717,8 @@ impl Connection {
         self.steady != Steady::Plain
             && (self.extended.has(Extended::TIMESTAMPS)
                 || self.receiver.has_blocks_to_tell()
-                || self.ecn.accurate)
+                || self.ecn.accurate
+                || self.extended.has(Extended::LIVENESS))
     }
 
     /// The option of every segment, resets included, once both ends have agreed on it (RFC 7323 3.2).

@@ -48,6 +48,7 @@ impl Connection {
             self.passive = false;
             self.state = State::SynSent;
             self.syn_due = true;
+            self.begin_user_timeout();
         }
     }
 
@@ -172,6 +173,7 @@ impl Connection {
             sack_permitted: if answers { self.receiver.report.is_some() } else { self.config.permits_sack() },
             ..Options::default()
         };
+        self.add_user_timeout_on_syn(&mut options);
         let payload_bytes = self.add_fast_open(&mut options, first);
         if answers {
             self.receiver.acknowledged();
@@ -312,6 +314,7 @@ impl Connection {
         self.sender.agreed_mss = peer_mss.min(self.config.mss_bytes).max(1);
         self.fit_to_path();
         self.receiver.synchronize(segment.seq);
+        self.take_user_timeout(now, segment);
         let scaled = self.config.window_scaling && options.window_scale.is_some();
         self.receiver.set_scaled(scaled, self.config.receive_window_bytes.max(1));
         self.sender.snd_wnd_shift = match options.window_scale {

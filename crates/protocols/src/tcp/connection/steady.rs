@@ -110,7 +110,7 @@ impl Connection {
         }
         sender.take_window(segment, seq, sender.snd_una + acked);
         if OTHERS && self.extended.has(Extended::LIVENESS) {
-            self.note_heard(now);
+            self.note_heard(now, segment);
         }
         if acked > 0 {
             self.take_ack::<STAMPED, OTHERS>(now, segment, acked);

@@ -55,6 +55,10 @@ pub(crate) fn config(
         restart_after_idle,
         max_retransmissions,
         user_timeout,
+        advertised_user_timeout,
+        user_timeout_changeable,
+        user_timeout_lower_limit,
+        user_timeout_upper_limit,
         keep_alive,
         keep_alive_time,
         keep_alive_interval,
@@ -130,6 +134,12 @@ pub(crate) fn config(
         timestamps,
         max_retransmissions,
         user_timeout,
+        user_timeout_option: advertised_user_timeout.map(|advertised| tcp::UserTimeoutOption {
+            advertised,
+            changeable: user_timeout_changeable,
+            lower_limit: user_timeout_lower_limit,
+            upper_limit: user_timeout_upper_limit,
+        }),
         keep_alive: keep_alive.then_some(tcp::KeepAlive {
             idle: keep_alive_time,
             interval: keep_alive_interval,

@@ -1,6 +1,7 @@
 //! Settings of TCP.
 
 use roamsim_engine::Span;
+use roamsim_protocols::tcp::UserTimeout;
 use roamsim_protocols::tcp::congestion::keys::Value;
 
 use super::control;
@@ -28,6 +29,7 @@ pub(crate) fn check(
 ) {
     check_timers(at, tcp, report);
     check_liveness(at, tcp, report);
+    check_advertised_user_timeout(at, tcp, report);
     check_acknowledgements(at, tcp, report);
     check_nagle(at, tcp, report);
     check_windows(at, tcp, report);
@@ -134,6 +136,51 @@ fn check_liveness(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
             let message = format!("`{key}` has no effect without `keep_alive`");
             report.add(&steps, message, "write keep_alive = true beside it, or leave it out");
         }
+    }
+}
+
+fn check_advertised_user_timeout(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
+    let (lower, upper) = (tcp.user_timeout_lower_limit, tcp.user_timeout_upper_limit);
+    let steps = join(at, ["advertised_user_timeout"]);
+    let Some(advertised) = tcp.advertised_user_timeout else {
+        for key in ["user_timeout_changeable", "user_timeout_lower_limit", "user_timeout_upper_limit"] {
+            let steps = join(at, [key]);
+            if report.is_set(&steps) {
+                let message = format!("`{key}` has no effect without `advertised_user_timeout`");
+                report.add(
+                    &steps,
+                    message,
+                    "write advertised_user_timeout = \"10min\" beside it, or leave it out",
+                );
+            }
+        }
+        return;
+    };
+    if UserTimeout::of(advertised).time() != advertised {
+        let message = "the option tells whole seconds up to 32767 s, and whole minutes up to 32767 min (RFC 5482 \
+                       section 3.3)";
+        report.add(&steps, message, "write for example \"600s\"");
+    } else if lower > upper {
+        let message = format!(
+            "`user_timeout_lower_limit`, {}, is above `user_timeout_upper_limit`, {}",
+            time_text(lower),
+            time_text(upper)
+        );
+        // Point at the one that the user wrote.
+        let written = join(at, ["user_timeout_upper_limit"]);
+        let steps = if report.is_set(&written) { written } else { join(at, ["user_timeout_lower_limit"]) };
+        report.add(&steps, message, "the upper limit may not be below the lower one");
+    } else if advertised < lower || advertised > upper {
+        let (word, key, limit) = match advertised < lower {
+            true => ("below", "user_timeout_lower_limit", lower),
+            false => ("above", "user_timeout_upper_limit", upper),
+        };
+        let message = format!(
+            "`advertised_user_timeout`, {}, is {word} `{key}`, {}",
+            time_text(advertised),
+            time_text(limit)
+        );
+        report.add(&steps, message, "write a time between the limits, or move the limit");
     }
 }
 

@@ -145,6 +145,25 @@ pub struct Tcp {
     #[serde(with = "units::duration")]
     #[schemars(with = "Option<units::Duration>")]
     pub user_timeout: Option<Span>,
+    /// The user timeout of the end that opens, in place of `user_timeout`. An option tells it to the peer,
+    /// which adapts its own (ADV_UTO of RFC 5482). Whole seconds, above 32767 s whole minutes. Left out: no
+    /// option (RFC 5482 section 3).
+    #[serde(with = "units::duration")]
+    #[schemars(with = "Option<units::Duration>")]
+    pub advertised_user_timeout: Option<Span>,
+    /// Whether an end adapts its user timeout to its peer's, with `advertised_user_timeout` (CHANGEABLE).
+    /// Default: yes (RFC 5482 section 3).
+    pub user_timeout_changeable: bool,
+    /// The shortest user timeout to which an end adapts, with `advertised_user_timeout` (L_LIMIT). Default:
+    /// RFC 5482 section 3.1, from RFC 1122 section 4.2.3.5.
+    #[serde(with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub user_timeout_lower_limit: Span,
+    /// The longest user timeout to which an end adapts, with `advertised_user_timeout` (U_LIMIT). Default
+    /// chosen: the longest that the option can tell, 32767 minutes.
+    #[serde(with = "units::duration")]
+    #[schemars(with = "units::Duration")]
+    pub user_timeout_upper_limit: Span,
     /// Keep-alive: an idle end probes its peer and gives up without an answer. Default: off (RFC 9293 section
     /// 3.8.4, MUST-25).
     pub keep_alive: bool,
@@ -280,6 +299,10 @@ impl Default for Tcp {
             restart_after_idle: machine.restart_after_idle,
             max_retransmissions: machine.max_retransmissions,
             user_timeout: machine.user_timeout,
+            advertised_user_timeout: None,
+            user_timeout_changeable: true,
+            user_timeout_lower_limit: Span::from_secs(100),
+            user_timeout_upper_limit: tcp::UserTimeout::MOST,
             keep_alive: false,
             keep_alive_time: Span::from_secs(7200),
             keep_alive_interval: Span::from_secs(75),

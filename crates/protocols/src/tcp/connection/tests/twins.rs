@@ -16,6 +16,7 @@ use crate::tcp::congestion::{CUBIC_RULES, LINUX_RULES};
 use crate::tcp::connection::{Connection, State, Steady};
 use crate::tcp::fast_open::{Cookie, FirstCookie, KnownServer};
 use crate::tcp::segment::{Flags, Segment};
+use crate::tcp::user_timeout::{UserTimeout, UserTimeoutOption};
 use crate::tcp::variant::Variant;
 
 /// One end, twice.
@@ -146,6 +147,12 @@ fn any_config(random: &mut Stream) -> Config {
         send_buffer_bytes: rules().then_some(u64::from(7 * mss_bytes)),
         initial_send_buffer_bytes: rules().then_some(u64::from(3 * mss_bytes)),
         user_timeout: rules().then_some(Span::from_secs(3)),
+        user_timeout_option: rules().then_some(UserTimeoutOption {
+            advertised: Span::from_secs(4),
+            changeable: rules(),
+            lower_limit: Span::from_secs(2),
+            upper_limit: Span::from_secs(6),
+        }),
         fast_open: rules().then_some(FirstCookie::Known),
         ..Config::default()
     };
@@ -188,7 +195,7 @@ fn cookie(number: u8) -> Cookie {
 /// A segment that is nearly as expected.
 fn disturb(random: &mut Stream, segment: &mut Segment) {
     let near = [1, 2, 1000, 1001, u32::MAX, 1 << 31][random.below(6) as usize];
-    match random.below(9) {
+    match random.below(10) {
         0 => segment.seq = segment.seq.wrapping_add(near),
         1 => segment.ack = segment.ack.wrapping_add(near),
         2 => segment.window = random.next_u64() as u16,
@@ -196,7 +203,10 @@ fn disturb(random: &mut Stream, segment: &mut Segment) {
         4 => segment.payload_bytes = random.below(3000) as u32,
         5 => segment.flags = Flags(segment.flags.0 ^ 1 << random.below(8)),
         6 => segment.options.sack.set_fast_open(cookie(random.below(3) as u8)),
-        7 => segment
+        7 => {
+            segment.options.sack.set_user_timeout(UserTimeout::of(Span::from_secs(1 + random.below(9))));
+        }
+        8 => segment
             .options
             .sack
             .push(segment.ack.wrapping_add(near), segment.ack.wrapping_add(near.wrapping_mul(2))),
