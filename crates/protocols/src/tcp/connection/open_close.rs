@@ -34,22 +34,29 @@ impl State {
 }
 
 impl Connection {
-    /// Passive open: CLOSED to LISTEN. Without effect in any other state.
+    /// Passive open: CLOSED to LISTEN. Without effect in any other state, and on a connection that is over:
+    /// the next one is another.
     pub fn listen(&mut self) {
-        if self.state == State::Closed {
+        if self.state == State::Closed && self.is_unused() {
             self.passive = true;
             self.state = State::Listen;
         }
     }
 
-    /// Active open: from CLOSED or LISTEN, a SYN is sent. Without effect in any other state.
+    /// Active open: from CLOSED or LISTEN, a SYN is sent. Without effect in any other state, and on a
+    /// connection that is over.
     pub fn open(&mut self) {
-        if matches!(self.state, State::Closed | State::Listen) {
+        if matches!(self.state, State::Closed | State::Listen) && self.is_unused() {
             self.passive = false;
             self.state = State::SynSent;
             self.syn_due = true;
             self.begin_user_timeout();
         }
+    }
+
+    /// Whether nothing was sent or taken: what is kept of sequence numbers is of no other connection.
+    fn is_unused(&self) -> bool {
+        self.sender.snd_nxt == 0 && self.receiver.rcv_nxt == 0
     }
 
     /// The application has written all it will: a FIN follows the stream. The peer's direction stays open, as
