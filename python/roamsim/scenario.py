@@ -4194,11 +4194,15 @@ TcpDelayedAckRules = Literal["rfc", "linux"]
 TcpNagleRules = Literal["rfc", "minshall"]
 
 #: Whether an unused congestion window grows or shrinks.
-#: "half": It grows while half of it is in use (RFC 7661 section 4.2), and shrinks by `restart_after_idle` alone.
+#: "half": It grows while half of it is in use, by the largest flight of two round trips, and shrinks by
+#: `restart_after_idle` alone.
+#: "rfc7661": RFC 7661: it grows while half of it was acknowledged within one round trip of the last second. An unused
+#: window is kept for five minutes, whatever `restart_after_idle` says, and then halved. A loss in that time halves
+#: the part in use.
 #: "linux": Linux 6.12: it grows while all of it is in use, in slow start half of it. With `restart_after_idle` each
 #: retransmission timeout of an idle time halves it. After each timeout in which it was not fully used, it shrinks
 #: halfway to the octets in flight (RFC 2861).
-TcpWindowValidation = Literal["half", "linux"]
+TcpWindowValidation = Literal["half", "rfc7661", "linux"]
 
 #: What a client of TCP Fast Open knows of its server at first.
 #: "requested": Nothing: the first connection requests a cookie, and later ones carry data on the SYN.

@@ -81,7 +81,11 @@ prop_compose! {
             compressed_acks: linux[2],
             initial_receive_window_bytes: linux[3].then_some(first_window * mss_bytes / 3),
             hystart_rules: if linux[4] { HystartRules::Linux } else { HystartRules::PlusPlus },
-            window_validation: if linux[5] { WindowValidation::Linux } else { WindowValidation::Half },
+            window_validation: match (linux[5], linux[6]) {
+                (true, true) => WindowValidation::Rfc7661,
+                (true, false) => WindowValidation::Linux,
+                _ => WindowValidation::Half,
+            },
             own: Own::default().with(&CUBIC_RULES, if linux[6] { LINUX_RULES } else { 0 }),
             nagle_rules: if linux[7] { NagleRules::Minshall } else { NagleRules::Rfc },
             delayed_ack_rules: if linux[8] { DelayedAckRules::Linux } else { DelayedAckRules::Rfc },

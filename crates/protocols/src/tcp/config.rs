@@ -68,8 +68,12 @@ pub enum HystartRules {
 /// When a window that is not used grows, and whether it shrinks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowValidation {
-    /// It grows while half of it is in use (RFC 7661 4.2), and does not shrink but by `restart_after_idle`.
+    /// It grows while half of it is in use, by the largest flight of two round trips, and does not shrink but
+    /// by `restart_after_idle`.
     Half,
+    /// RFC 7661: by what was acknowledged in a round trip of the last second. It keeps an unused window for
+    /// five minutes, whatever `restart_after_idle` says.
+    Rfc7661,
     /// It grows while all of it is in use, in slow start half of it. With `restart_after_idle` it shrinks:
     /// each RTO of an idle time halves it, down to the initial window. An RTO in which it was not in use
     /// takes it half the way to the flight. ssthresh keeps three quarters of it (Linux, RFC 2861).

@@ -28,6 +28,7 @@ pub mod detection;
 mod fast_open;
 mod pacing;
 mod parts;
+mod pipe_ack;
 mod proportion;
 mod received_mss;
 pub mod recovery;

@@ -87,8 +87,11 @@ pub fn set(settings: &mut Settings, key: &str, text: &str) -> Result<(), String>
         "min_rto" => config.min_rto = span(text)?,
         "rto_rules" => config.rto_rules = if text == "linux" { RtoRules::Linux } else { RtoRules::Rfc6298 },
         "window_validation" => {
-            let linux = text == "linux";
-            config.window_validation = if linux { WindowValidation::Linux } else { WindowValidation::Half }
+            config.window_validation = match text {
+                "linux" => WindowValidation::Linux,
+                "rfc7661" => WindowValidation::Rfc7661,
+                _ => WindowValidation::Half,
+            }
         }
         "quick_acks" => config.quick_acks = value(text)?,
         "compressed_acks" => config.compressed_acks = on_off(text)?,

@@ -11,6 +11,7 @@ use crate::tcp::ack_delay::AckDelay;
 use crate::tcp::config::{Config, HystartRules, RtoRules, WindowValidation};
 use crate::tcp::congestion::{AckTrain, HyStart};
 use crate::tcp::pacing::Pacer;
+use crate::tcp::pipe_ack::PipeAck;
 use crate::tcp::received_mss::ReceivedMss;
 use crate::tcp::recovery;
 use crate::tcp::repeat::Proof;
@@ -42,6 +43,8 @@ pub(super) struct Extras {
     pub(super) window_tuning: Option<WindowTuning>,
     /// Linux's validation of the congestion window.
     pub(super) validation: Option<Validation>,
+    /// RFC 7661's.
+    pub(super) pipe_ack: Option<Box<PipeAck>>,
     /// What the timeout adds to SRTT, by Linux's rules.
     pub(super) variation: Option<LinuxVariation>,
     /// Where the last short segment of new data ends, by Minshall's rule.
@@ -182,6 +185,7 @@ impl Extras {
                 received_mss: ReceivedMss::default(),
                 window_tuning: WindowTuning::new(config),
                 validation: (config.window_validation == WindowValidation::Linux).then(Validation::default),
+                pipe_ack: (config.window_validation == WindowValidation::Rfc7661).then(Box::default),
                 variation: (config.rto_rules == RtoRules::Linux).then(LinuxVariation::default),
                 short_end: config.has_minshall().then_some(0),
                 liveness: Liveness::new(config),
@@ -196,7 +200,7 @@ impl Extras {
     /// Whether the window grows by more than the congestion control.
     #[inline]
     pub(super) fn grows_otherwise(&self) -> bool {
-        self.hystart.is_some() || self.validation.is_some()
+        self.hystart.is_some() || self.validation.is_some() || self.pipe_ack.is_some()
     }
 
     /// Whether data that arrives counts beyond the stream.
@@ -212,6 +216,7 @@ impl Extras {
     pub(super) fn looks_at_departures(&self) -> bool {
         self.ack_delay.is_some()
             || self.validation.is_some()
+            || self.pipe_ack.is_some()
             || self.short_end.is_some()
             || self.send_buffer.is_some()
     }

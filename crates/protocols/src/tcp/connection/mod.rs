@@ -3,9 +3,10 @@
 //! The subject of each file: [`open_close`] the states from LISTEN to TIME-WAIT, [`arrival`] the checks on a
 //! segment that arrives, [`ecn`] marks of congestion, [`extras`] what only some connections have, [`sender`]
 //! acknowledgements received, [`fast_open`] data on a SYN, [`liveness`] keep-alive and user timeout, [`next`]
-//! what is sent, [`receiver`] data received and acknowledgements owed, [`rack`] losses by time,
-//! [`send_buffer`] what waits in the application, [`timers`] the table of timers; [`user_timeout`] the option
-//! that tells of it; [`steady`] the short way of the segments that are as expected.
+//! what is sent, [`pipe_ack`] windows that are not used, [`receiver`] data received and acknowledgements
+//! owed, [`rack`] losses by time, [`send_buffer`] what waits in the application, [`timers`] the table of
+//! timers; [`user_timeout`] the option that tells of it; [`steady`] the short way of the segments that are as
+//! expected.
 
 mod arrival;
 mod ecn;
@@ -14,6 +15,7 @@ mod fast_open;
 mod liveness;
 mod next;
 mod open_close;
+mod pipe_ack;
 mod rack;
 mod receiver;
 mod send_buffer;

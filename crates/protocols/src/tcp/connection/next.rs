@@ -13,6 +13,7 @@ use roamsim_engine::Time;
 use super::receiver::Acknowledgement;
 use super::timers::Timer;
 use super::{Connection, Extended, Steady};
+use crate::tcp::config::WindowValidation;
 use crate::tcp::congestion::Cause;
 use crate::tcp::recovery::{Hole, Recovery};
 use crate::tcp::segment::Flags;
@@ -181,7 +182,9 @@ impl Connection {
         let sender = &mut self.sender;
         sender.congestion.on_idle_end(now, sender.last_sent_at);
         let idle = now.since(sender.last_sent_at);
-        if self.config.restart_after_idle && idle > sender.rtt.rto() {
+        let restarts =
+            self.config.restart_after_idle && self.config.window_validation != WindowValidation::Rfc7661;
+        if restarts && idle > sender.rtt.rto() {
             let restart_window_bytes = self.config.initial_window.bytes(sender.smss);
             let validated = sender.window_after_idle(now, idle, restart_window_bytes);
             let cause = validated.unwrap_or(Cause::Idle { restart_window_bytes, least_ssthresh_bytes: 0 });

@@ -302,8 +302,14 @@ impl Sender {
         if self.extras.as_ref().is_some_and(|extras| extras.grows_otherwise()) {
             self.grow_otherwise(now, acked, most_segments, rtt, may_grow);
         } else {
-            self.grow_any_window(now, acked, most_segments, rtt, may_grow);
+            self.grow_any_window(now, acked, most_segments, rtt, may_grow, self.in_use_bytes());
         }
+    }
+
+    /// The largest flight in this and the last round trip.
+    #[inline(always)]
+    pub(super) fn in_use_bytes(&self) -> u64 {
+        self.flight_peak.max(self.flight_peak_before)
     }
 
     #[inline(always)]
@@ -314,9 +320,9 @@ impl Sender {
         most_segments: u64,
         rtt: Option<Span>,
         may_grow: bool,
+        in_use_bytes: u64,
     ) {
         let Sender { congestion, rtt: estimator, snd_una, snd_nxt, .. } = self;
-        let in_use_bytes = self.flight_peak.max(self.flight_peak_before);
         congestion.on_ack(
             #[inline(always)]
             || Ack {
@@ -394,6 +400,7 @@ impl Sender {
             repairing: self.recovery.is_recovering(),
         };
         self.congestion.on_congestion(cause, now);
+        self.forget_pipe_ack();
         self.recovery.on_timeout(&at);
         self.detection.on_timeout(now);
         if matches!(self.recovery, Recovery::Rack(_)) {
@@ -523,6 +530,7 @@ impl Connection {
             Progress::Partial { restart_timer } => restart_timer,
             Progress::Deferred => true,
             Progress::Recovered { cwnd_bytes } => {
+                let cwnd_bytes = sender.recovered_bytes(cwnd_bytes);
                 sender.congestion.on_recovered(cwnd_bytes);
                 true
             }
@@ -626,12 +634,13 @@ impl Connection {
             Response::None => return,
             Response::Repair => {
                 if sender.detection.on_repair(now) && !self.ecn.has_answered(at.snd_una) {
-                    sender.congestion.on_congestion(Cause::FastRetransmit { flight_bytes }, now);
+                    sender.reduce(Cause::FastRetransmit { flight_bytes }, flight_bytes, true, now);
                     self.ecn.on_reduction(at.snd_max);
                 }
             }
             Response::GoBack => {
                 sender.congestion.on_congestion(Cause::GoBack { flight_bytes }, now);
+                sender.forget_pipe_ack();
                 self.ecn.on_reduction(at.snd_max);
                 sender.send_anew(Reason::DuplicateAcks);
             }

@@ -163,7 +163,7 @@ impl Connection {
         if OTHERS {
             sender.grow_window(now, acked, most_segments, rtt, true);
         } else {
-            sender.grow_any_window(now, acked, most_segments, rtt, true);
+            sender.grow_any_window(now, acked, most_segments, rtt, true, sender.in_use_bytes());
         }
         sender.count_round(ack);
         self.restart_timer(now);

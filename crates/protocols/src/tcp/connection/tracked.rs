@@ -122,13 +122,14 @@ impl Sender {
         rtt: Option<Span>,
         may_grow: bool,
     ) {
+        let in_use_bytes = self.validated_bytes(now).unwrap_or_else(|| self.in_use_bytes());
         let Some(extras) = &self.extras else { return };
         let first = extras.hystart.is_some();
         let may_grow = may_grow && self.is_validated();
         if first {
-            self.grow_first_window(now, acked, most_segments, rtt, may_grow);
+            self.grow_first_window(now, acked, most_segments, rtt, may_grow, in_use_bytes);
         } else {
-            self.grow_any_window(now, acked, most_segments, rtt, may_grow);
+            self.grow_any_window(now, acked, most_segments, rtt, may_grow, in_use_bytes);
         }
     }
 
@@ -140,6 +141,7 @@ impl Sender {
         most_segments: u64,
         rtt: Option<Span>,
         may_grow: bool,
+        in_use_bytes: u64,
     ) {
         let (cwnd_bytes, ssthresh_bytes) = (self.congestion.cwnd_bytes(), self.congestion.ssthresh_bytes());
         let Sender { extras: Some(extras), snd_una, snd_nxt, smss, .. } = self else { return };
@@ -147,7 +149,7 @@ impl Sender {
             |first: &FirstSlowStart| ssthresh_bytes == first.ssthresh_bytes && cwnd_bytes < ssthresh_bytes;
         let Some(first) = extras.hystart.as_mut().filter(|first| is_first(first)) else {
             extras.hystart = None;
-            return self.grow_any_window(now, acked, most_segments, rtt, may_grow);
+            return self.grow_any_window(now, acked, most_segments, rtt, may_grow, in_use_bytes);
         };
         let own_rtt = first.sent.as_mut().and_then(|sent| {
             sent.on_ack(*snd_una, now);
@@ -165,14 +167,15 @@ impl Sender {
                     extras.hystart = None;
                     self.congestion.leave_slow_start();
                 }
-                return self.grow_any_window(now, acked, most_segments, rtt, may_grow);
+                return self.grow_any_window(now, acked, most_segments, rtt, may_grow, in_use_bytes);
             }
         };
         let growth = hystart.on_ack(acked, *smss, rtt_now, *snd_una, *snd_nxt);
         if growth.ends {
             extras.hystart = None;
         }
-        self.grow_any_window(now, growth.bytes, growth.bytes.div_ceil(self.smss), rtt, may_grow);
+        let most_segments = growth.bytes.div_ceil(self.smss);
+        self.grow_any_window(now, growth.bytes, most_segments, rtt, may_grow, in_use_bytes);
         if growth.ends {
             self.congestion.leave_slow_start();
         }
@@ -247,6 +250,7 @@ impl Connection {
         sender.note_send_buffer(now);
         let initial_window_bytes = self.config.initial_window.bytes(sender.smss);
         sender.validate_window(now, self.config.restart_after_idle, initial_window_bytes);
+        sender.end_non_validated(now, bytes, repeated, initial_window_bytes);
         if let Some(part) = sender.extras.as_mut().and_then(|extras| extras.ack_delay.as_mut()) {
             part.on_sent(now);
         }

@@ -174,6 +174,7 @@ pub(crate) fn config(
         abe,
         window_validation: match window_validation {
             TcpWindowValidation::Half => tcp::WindowValidation::Half,
+            TcpWindowValidation::Rfc7661 => tcp::WindowValidation::Rfc7661,
             TcpWindowValidation::Linux => tcp::WindowValidation::Linux,
         },
         restart_after_idle,

@@ -426,8 +426,13 @@ pub enum TcpHystartRules {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TcpWindowValidation {
-    /// It grows while half of it is in use (RFC 7661 section 4.2), and shrinks by `restart_after_idle` alone.
+    /// It grows while half of it is in use, by the largest flight of two round trips, and shrinks by
+    /// `restart_after_idle` alone.
     Half,
+    /// RFC 7661: it grows while half of it was acknowledged within one round trip of the last second. An
+    /// unused window is kept for five minutes, whatever `restart_after_idle` says, and then halved. A loss in
+    /// that time halves the part in use.
+    Rfc7661,
     /// Linux 6.12: it grows while all of it is in use, in slow start half of it. With `restart_after_idle`
     /// each retransmission timeout of an idle time halves it. After each timeout in which it was not fully
     /// used, it shrinks halfway to the octets in flight (RFC 2861).

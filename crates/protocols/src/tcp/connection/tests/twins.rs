@@ -134,7 +134,11 @@ fn any_config(random: &mut Stream) -> Config {
         delayed_ack_rules: if rules() { DelayedAckRules::Linux } else { DelayedAckRules::Rfc },
         initial_receive_window_bytes: rules().then_some(3 * mss_bytes),
         hystart_rules: if rules() { HystartRules::Linux } else { HystartRules::PlusPlus },
-        window_validation: if rules() { WindowValidation::Linux } else { WindowValidation::Half },
+        window_validation: match (rules(), rules()) {
+            (true, true) => WindowValidation::Rfc7661,
+            (true, false) => WindowValidation::Linux,
+            _ => WindowValidation::Half,
+        },
         own: Own::default().with(&CUBIC_RULES, if rules() { LINUX_RULES } else { 0 }),
         nagle_rules: if rules() { NagleRules::Minshall } else { NagleRules::Rfc },
         keep_alive: rules().then_some(KeepAlive {

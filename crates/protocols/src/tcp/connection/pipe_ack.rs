@@ -1,0 +1,80 @@
+//! What a connection asks of pipeACK (RFC 7661), and what it tells the congestion control by it.
+
+use roamsim_engine::Time;
+
+use super::sender::Sender;
+use crate::tcp::congestion::Cause;
+use crate::tcp::pipe_ack::{NON_VALIDATED_PERIOD, PipeAck};
+
+impl Sender {
+    fn pipe_ack(&mut self) -> Option<&mut PipeAck> {
+        self.extras.as_mut()?.pipe_ack.as_deref_mut()
+    }
+
+    /// How much of the window counts as used behind an acknowledgement: all of it while it is validated.
+    pub(super) fn validated_bytes(&mut self, now: Time) -> Option<u64> {
+        let (snd_una, snd_nxt, srtt) = (self.snd_una, self.snd_nxt, self.rtt.srtt());
+        let (cwnd, recovering) = (self.congestion.cwnd_bytes(), self.recovery.is_recovering());
+        let pipe_ack = self.pipe_ack()?;
+        if !recovering {
+            pipe_ack.on_ack(now, snd_una, snd_nxt, srtt);
+        }
+        Some(if pipe_ack.is_validated(now, cwnd, srtt) { cwnd } else { 0 })
+    }
+
+    /// Data goes: a window that was not validated for too long shrinks.
+    pub(super) fn end_non_validated(&mut self, now: Time, bytes: u64, repeated: bool, initial_window: u64) {
+        let srtt = self.rtt.srtt();
+        let mut cwnd = self.congestion.cwnd_bytes();
+        let Some(pipe_ack) = self.pipe_ack() else { return };
+        if repeated {
+            pipe_ack.repeated_bytes += bytes;
+        }
+        if pipe_ack.is_validated(now, cwnd, srtt) {
+            return;
+        }
+        let periods = now.since(pipe_ack.validated_at).as_ns() / NON_VALIDATED_PERIOD.as_ns();
+        if periods == 0 {
+            return;
+        }
+        pipe_ack.validated_at += NON_VALIDATED_PERIOD * periods;
+        let least_ssthresh_bytes = cwnd / 4 * 3;
+        cwnd = (cwnd >> periods.min(63)).max(initial_window);
+        self.congestion.on_congestion(Cause::Idle { restart_window_bytes: cwnd, least_ssthresh_bytes }, now);
+    }
+
+    /// The congestion control hears of a loss, or of a mark, with so many octets in flight. `repairs`: a
+    /// recovery begins.
+    pub(super) fn reduce(&mut self, cause: Cause, flight_bytes: u64, repairs: bool, now: Time) {
+        let (cwnd, srtt) = (self.congestion.cwnd_bytes(), self.rtt.srtt());
+        self.congestion.on_congestion(cause, now);
+        let Some(pipe_ack) = self.pipe_ack() else { return };
+        let carried = pipe_ack.bytes(now, srtt).map_or(flight_bytes, |bytes| bytes.max(flight_bytes));
+        let is_validated = pipe_ack.is_validated(now, cwnd, srtt);
+        if !repairs {
+            pipe_ack.forget();
+        } else if !is_validated {
+            (pipe_ack.carried_bytes, pipe_ack.repeated_bytes) = (Some(carried), 0);
+        }
+        if !is_validated {
+            let cause = Cause::Idle { restart_window_bytes: carried / 2, least_ssthresh_bytes: 0 };
+            self.congestion.on_congestion(cause, now);
+        }
+    }
+
+    /// A recovery has ended, which would leave a window of `cwnd_bytes`: what it leaves.
+    #[inline]
+    pub(super) fn recovered_bytes(&mut self, cwnd_bytes: u64) -> u64 {
+        let Some(pipe_ack) = self.pipe_ack() else { return cwnd_bytes };
+        let most = pipe_ack.carried_bytes.map(|carried| carried.saturating_sub(pipe_ack.repeated_bytes) / 2);
+        pipe_ack.forget();
+        most.map_or(cwnd_bytes, |most| cwnd_bytes.min(most))
+    }
+
+    /// The retransmission timer expired, or everything is sent anew.
+    pub(super) fn forget_pipe_ack(&mut self) {
+        if let Some(pipe_ack) = self.pipe_ack() {
+            pipe_ack.forget();
+        }
+    }
+}
