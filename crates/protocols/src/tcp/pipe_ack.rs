@@ -26,7 +26,7 @@ pub(super) struct PipeAck {
     bins: [(Time, u64); BINS],
     /// Whether there was a sample.
     is_defined: bool,
-    /// SND.UNA where the round trip under way began, and what ends it.
+    /// SND.UNA and SND.NXT where the round trip under way began.
     round_start: u64,
     round_end: u64,
     pub(super) validated_at: Time,
@@ -53,12 +53,14 @@ impl Default for PipeAck {
 impl PipeAck {
     /// An acknowledgement up to `snd_una`.
     pub(super) fn on_ack(&mut self, now: Time, snd_una: u64, snd_nxt: u64, srtt: Option<Span>) {
-        if snd_una < self.round_end {
+        // It ends with the first octet that went after it began, or with nothing in flight: what was in
+        // flight when it began is a segment less than a full window.
+        if snd_una <= self.round_end && snd_una < snd_nxt {
             return;
         }
         let sample = snd_una.saturating_sub(self.round_start);
         let is_first = self.round_end == 0;
-        (self.round_start, self.round_end) = (snd_una, snd_nxt.max(snd_una + 1));
+        (self.round_start, self.round_end) = (snd_una, snd_nxt);
         if is_first {
             return;
         }
@@ -134,6 +136,17 @@ mod tests {
         assert_eq!(pipe_ack.bytes(at_ms(1100), Some(Span::from_ms(500))), Some(9000));
         pipe_ack.forget();
         assert_eq!(pipe_ack.bytes(at_ms(1100), srtt), None);
+    }
+
+    #[test]
+    fn a_round_trip_ends_with_what_went_after_it_began() {
+        let srtt = Some(Span::from_ms(100));
+        let mut pipe_ack = PipeAck::default();
+        // Two segments in flight, each acknowledged by itself, and each followed by another.
+        for n in 1..=5 {
+            pipe_ack.on_ack(at_ms(50 * n), 1 + 1000 * n, 2001 + 1000 * (n - 1), srtt);
+        }
+        assert_eq!(pipe_ack.bytes(at_ms(250), srtt), Some(2000));
     }
 
     #[test]

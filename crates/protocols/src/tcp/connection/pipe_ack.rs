@@ -53,8 +53,10 @@ impl Sender {
         let is_validated = pipe_ack.is_validated(now, cwnd, srtt);
         if !repairs {
             pipe_ack.forget();
-        } else if !is_validated {
-            (pipe_ack.carried_bytes, pipe_ack.repeated_bytes) = (Some(carried), 0);
+        } else {
+            // A repair that was taken back may have left its own.
+            pipe_ack.carried_bytes = (!is_validated).then_some(carried);
+            pipe_ack.repeated_bytes = 0;
         }
         if !is_validated {
             let cause = Cause::Idle { restart_window_bytes: carried / 2, least_ssthresh_bytes: 0 };
@@ -76,5 +78,22 @@ impl Sender {
         if let Some(pipe_ack) = self.pipe_ack() {
             pipe_ack.forget();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::config::{Config, WindowValidation};
+
+    #[test]
+    fn what_a_repair_that_was_taken_back_left_does_not_count_for_the_next() {
+        let config = Config { window_validation: WindowValidation::Rfc7661, ..Config::default() };
+        let mut sender = Sender::new(&config, 0);
+        if let Some(pipe_ack) = sender.pipe_ack() {
+            (pipe_ack.carried_bytes, pipe_ack.repeated_bytes) = (Some(3000), 1000);
+        }
+        sender.reduce(Cause::FastRetransmit { flight_bytes: 20_000 }, 20_000, true, Time::ZERO);
+        assert_eq!(sender.recovered_bytes(10_000), 10_000);
     }
 }
