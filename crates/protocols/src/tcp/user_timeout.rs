@@ -75,7 +75,7 @@ impl UserTimeoutOption {
     /// `remote`.
     pub(super) fn adapted(&self, own: Option<Span>, remote: Option<Span>, rto: Span) -> Option<Span> {
         let asked = own.max(remote)?;
-        Some(asked.max(self.lower_limit).max(rto).min(self.upper_limit))
+        Some(asked.max(self.lower_limit).max(rto).min(self.upper_limit.max(rto)))
     }
 }
 
@@ -115,8 +115,8 @@ mod tests {
             [300, 300, 100, 1000].map(Some)
         );
         assert_eq!(
-            (adapted(0, 150, 1), adapted(0, 0, 1), adapted(10, 20, 120)),
-            (Some(150), None, Some(120))
+            (adapted(0, 150, 1), adapted(0, 0, 1), adapted(10, 20, 120), adapted(10, 20, 1001)),
+            (Some(150), None, Some(120), Some(1001))
         );
     }
 }

@@ -12,7 +12,7 @@ use roamsim_engine::Time;
 
 use super::receiver::Acknowledgement;
 use super::timers::Timer;
-use super::{Connection, Extended, Steady};
+use super::{Connection, Extended, State, Steady};
 use crate::tcp::config::WindowValidation;
 use crate::tcp::congestion::Cause;
 use crate::tcp::recovery::{Hole, Recovery};
@@ -232,7 +232,8 @@ impl Connection {
     #[inline(never)]
     fn wait_for_window(&mut self, now: Time) -> Next {
         let sender = &mut self.sender;
-        if sender.flight() > 0 {
+        // The SYN-ACK of a server that has data before the handshake is complete keeps its timer.
+        if sender.flight() > 0 || self.state == State::SynReceived {
             return Next::Nothing;
         }
         if !sender.probe_due {

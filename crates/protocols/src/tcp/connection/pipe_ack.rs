@@ -64,13 +64,19 @@ impl Sender {
         }
     }
 
-    /// A recovery has ended, which would leave a window of `cwnd_bytes`: what it leaves.
+    /// A recovery has ended, which leaves a window of `cwnd_bytes` at most.
     #[inline]
-    pub(super) fn recovered_bytes(&mut self, cwnd_bytes: u64) -> u64 {
-        let Some(pipe_ack) = self.pipe_ack() else { return cwnd_bytes };
-        let most = pipe_ack.carried_bytes.map(|carried| carried.saturating_sub(pipe_ack.repeated_bytes) / 2);
-        pipe_ack.forget();
-        most.map_or(cwnd_bytes, |most| cwnd_bytes.min(most))
+    pub(super) fn end_recovery(&mut self, cwnd_bytes: u64) {
+        let most_bytes = self.pipe_ack().and_then(|pipe_ack| {
+            let carried =
+                pipe_ack.carried_bytes.map(|carried| carried.saturating_sub(pipe_ack.repeated_bytes));
+            pipe_ack.forget();
+            Some(carried? / 2)
+        });
+        self.congestion.on_recovered(cwnd_bytes.min(most_bytes.unwrap_or(u64::MAX)));
+        if most_bytes.is_some_and(|most| most < cwnd_bytes) {
+            self.congestion.leave_slow_start();
+        }
     }
 
     /// The retransmission timer expired, or everything is sent anew.
@@ -94,6 +100,7 @@ mod tests {
             (pipe_ack.carried_bytes, pipe_ack.repeated_bytes) = (Some(3000), 1000);
         }
         sender.reduce(Cause::FastRetransmit { flight_bytes: 20_000 }, 20_000, true, Time::ZERO);
-        assert_eq!(sender.recovered_bytes(10_000), 10_000);
+        sender.end_recovery(10_000);
+        assert_eq!(sender.congestion.cwnd_bytes(), 10_000);
     }
 }

@@ -173,8 +173,7 @@ impl Connection {
                 undo.until = at.snd_max;
             }
             if was_fast {
-                let cwnd_bytes = sender.recovered_bytes(sender.congestion.ssthresh_bytes());
-                sender.congestion.on_recovered(cwnd_bytes);
+                sender.end_recovery(sender.congestion.ssthresh_bytes());
             }
         }
         if acked == 0 {

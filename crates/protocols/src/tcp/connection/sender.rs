@@ -530,8 +530,7 @@ impl Connection {
             Progress::Partial { restart_timer } => restart_timer,
             Progress::Deferred => true,
             Progress::Recovered { cwnd_bytes } => {
-                let cwnd_bytes = sender.recovered_bytes(cwnd_bytes);
-                sender.congestion.on_recovered(cwnd_bytes);
+                sender.end_recovery(cwnd_bytes);
                 true
             }
         };
