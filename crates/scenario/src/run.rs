@@ -126,11 +126,11 @@ impl fmt::Display for Reached {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "stopped at {} of simulated time, after {} events, with {} packets under way",
+            "stopped at {} of simulated time; events: {}, packets under way: {}",
             self.at, self.events, self.packets_under_way
         )?;
         if self.rows > 0 {
-            write!(f, " and {} rows of traces", self.rows)?;
+            write!(f, ", rows of traces: {}", self.rows)?;
         }
         Ok(())
     }

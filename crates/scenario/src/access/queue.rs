@@ -572,7 +572,7 @@ pub(crate) fn check_queue(at: &[Step], queue: Queue, traffic: &dyn Traffic, repo
             // The mean of what begins with zero and is never more does not come above it.
             if packets > 0 && min_threshold >= f64::from(packets) && min_threshold < max_threshold {
                 let message = format!(
-                    "the mean length never reaches `min_threshold` ({min_threshold}), because the queue has room for {packets} packets"
+                    "the mean length never reaches `min_threshold` ({min_threshold}), because `packets` is {packets}"
                 );
                 let help = "give the queue more room, a few times `max_threshold`, or lower the thresholds";
                 report.add(&join(&at, ["packets"]), message, help);

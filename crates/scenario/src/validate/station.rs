@@ -204,7 +204,7 @@ fn check_reach(context: &Context<'_>, handovers: &[MihHandover], report: &mut Re
             })
             .collect();
         if cells.len() > TOLD {
-            told.push(format!("and {} more cells", cells.len() - TOLD));
+            told.push(format!("and {} more", cells.len() - TOLD));
         }
         let message = format!("\"{station}\" is never in reach of its cells: {}", told.join(", "));
         let moves = context.network.nodes[number].motion.is_some();
@@ -232,7 +232,7 @@ fn warn_of_one_cell(
         return;
     }
     if missed.len() > TOLD {
-        told.push(format!("and {} more cells", missed.len() - TOLD));
+        told.push(format!("and {} more", missed.len() - TOLD));
     }
     let message = format!("\"{station}\" never comes into {}: it never changes its cell", told.join(", "));
     let help = "lead it there, make that cell larger, or leave the node out of its `stations`";
