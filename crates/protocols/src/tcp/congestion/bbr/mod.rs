@@ -117,7 +117,11 @@ impl CongestionControl for Bbr {
             message: "BBR's draft names no response to ECN marks",
             help: "leave it out or write false",
         },
-        Refusal { key: "initial_ssthresh", message: "`bbr` has no slow start threshold", help: "leave it out" },
+        Refusal {
+            key: "initial_ssthresh",
+            message: "`bbr` has no slow start threshold",
+            help: "leave it out",
+        },
         Refusal {
             key: "byte_counting_limit",
             message: "`bbr` counts every acknowledged octet",

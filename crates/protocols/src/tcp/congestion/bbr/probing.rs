@@ -5,8 +5,8 @@ use roamsim_engine::Time;
 use super::model::{product, share};
 use super::state::{AckPhase, State};
 use super::{
-    BETA, Bbr, DRAIN_ROUNDS, Delivery, LOSS_THRESH, Lost, MIN_PIPE_SEGMENTS,
-    MOST_RENO_ROUNDS, NONE, PROBE_RTT_DURATION, STARTUP_FULL_LOSS_COUNT,
+    BETA, Bbr, DRAIN_ROUNDS, Delivery, LOSS_THRESH, Lost, MIN_PIPE_SEGMENTS, MOST_RENO_ROUNDS, NONE,
+    PROBE_RTT_DURATION, STARTUP_FULL_LOSS_COUNT,
 };
 
 /// InflightAtLoss (5.5.10.2): where the share of losses crosses LossThresh, if that is within the lost
@@ -329,9 +329,8 @@ impl Bbr {
     pub(super) fn set_cwnd(&mut self, newly_acked: u64) {
         let model = &*self.model;
         let least = MIN_PIPE_SEGMENTS * model.smss_bytes;
-        let max_inflight = model.quantized(
-            model.bdp_multiple(model.state.cwnd_gain()).saturating_add(model.extra_acked),
-        );
+        let max_inflight =
+            model.quantized(model.bdp_multiple(model.state.cwnd_gain()).saturating_add(model.extra_acked));
         let mut cwnd = self.cwnd_bytes;
         if model.full_bw_reached {
             cwnd = (cwnd + newly_acked).min(max_inflight);
