@@ -72,6 +72,7 @@ def test_every_column_is_explained_with_the_unit_of_the_run(scenario: Path) -> N
     examples = sorted((ROOT / "examples").glob("*.toml"))
     keys = [(one, {}) for one in (scenario, outside, cut, *examples)]
     keys.append((ROOT / "examples/phone.toml", radios))
+    keys.append((ROOT / "examples/short-transfers.toml", {"flow.pages.transport.fast_open": True}))
     for one, more in keys:
         asked = roamsim.load(one, set={"scenario.percentiles": [99.9], **more})
         result = _roamsim.run(asked, trace=traces, series=True)

@@ -246,7 +246,7 @@ def test_a_notebook_shows_of_a_run_what_the_terminal_does(scenario: Path, roamsi
     assert unfolded(shown).count("<th ") < 45
     assert "goodput_bps" not in unfolded(shown)
     assert "goodput_bps" in shown
-    assert f"flows: 1 rows, {result.flows.width} columns" in shown
+    assert f"flows: 1 row, {result.flows.width} columns" in shown
 
 
 def test_a_notebook_shows_of_sweeps_and_comparisons_what_was_found(scenario: Path) -> None:

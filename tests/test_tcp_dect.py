@@ -261,7 +261,9 @@ def test_timeouts_are_told_for_each_receive_window_and_the_verdict_rests_on_it()
     finding = PUBLISHED.measurement("no_timeout")(kept)
     assert finding.verdict == "differs"
     assert (
-        finding.brief == "43 timeouts in 2.5 hours; with 4 KiB 7 in 2.5 hours, 7 of them under high background load"
+        finding.brief
+        == "43 timeouts in 2.5 hours with a receive window of 16 KiB; with 4 KiB 7 in 2.5 hours, 7 of them "
+        "under high background load"
     )
     assert finding.rests_on == ("a receive window of 16 KiB in all cases but high background load",)
     kept = Kept(throughput=rows(none), windows=rows(none, window="8 KiB") + rows(none, window="4 KiB"))

@@ -138,6 +138,7 @@ struct Listed {
 
 impl Listed {
     /// Octets of what is no block, with padding.
+    #[cold]
     fn bytes_without_blocks(&self) -> u32 {
         let accurate = if self.accurate.is_some() { AccurateOption::BYTES } else { 0 };
         let user_timeout = if self.user_timeout.is_some() { UserTimeout::BYTES } else { 0 };

@@ -319,7 +319,8 @@ impl Connection {
                 return Some(write(segment, self));
             }
             Due::Other => {
-                let due = if self.steady.is_extended() { self.due_when_steady() } else { Due::Other };
+                let is_steady = self.steady.is_extended() && !self.tells_user_timeout();
+                let due = if is_steady { self.due_when_steady() } else { Due::Other };
                 let sent = match due {
                     Due::Nothing => return None,
                     Due::Data => Some(self.send_next_data(now, Steady::Extended)),
@@ -331,7 +332,7 @@ impl Connection {
                 };
                 if let Some((start, length, flags)) = sent {
                     // A steady connection has no SACK blocks to tell.
-                    let options = self.steady_options(now, length);
+                    let options = Options { timestamps: self.agreed_timestamps(now), ..Options::default() };
                     let segment = self.segment(start, flags, length, options);
                     return Some(write(segment, self));
                 }

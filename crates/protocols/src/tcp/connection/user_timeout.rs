@@ -68,14 +68,11 @@ impl Connection {
         }
     }
 
-    /// The options of a segment of a steady connection that is extended.
+    /// Whether the next segment has the option.
     #[inline(always)]
-    pub(super) fn steady_options(&mut self, now: Time, payload_bytes: u32) -> Options {
-        let mut options = Options { timestamps: self.agreed_timestamps(now), ..Options::default() };
-        if self.extended.has(Extended::LIVENESS) {
-            self.add_user_timeout(&mut options, payload_bytes);
-        }
-        options
+    pub(super) fn tells_user_timeout(&self) -> bool {
+        let liveness = || self.sender.extras.as_ref()?.liveness.as_ref();
+        self.extended.has(Extended::LIVENESS) && liveness().is_some_and(|liveness| liveness.tells_timeout)
     }
 
     /// An acceptable segment may bring the peer's option.
