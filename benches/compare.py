@@ -46,6 +46,9 @@ BENCHES = [
     Bench("dumbbell-10", ["dumbbell", "10"], "segment", 10, DUMBBELL, ALL),
     Bench("dumbbell-100", ["dumbbell", "100"], "segment", 100, DUMBBELL, ALL),
     Bench("dumbbell-1000", ["dumbbell", "1000"], "segment", 1000, {"ns-3": 40, "ns-2": 3, "htsim": 2.5}, ALL),
+    # Version 3 of BBR beside version 1 of ns-3, which has RFC 8312's CUBIC.
+    Bench("dumbbell-cubic-10", ["dumbbell", "10", "cubic"], "segment", 10, {"ns-3": 100}, ("roamsim", "ns-3")),
+    Bench("dumbbell-bbr-10", ["dumbbell", "10", "bbr"], "segment", 10, {"ns-3": 100}, ("roamsim", "ns-3")),
     # ns-2 keeps the next hop of each pair of nodes, 4e8 of them; at what a segment of dumbbell-1000 costs it, ns-3
     # would take six minutes a round.
     Bench("wide-10000", ["wide", "10000"], "segment", 10_000, {"htsim": 3}, ("roamsim", "htsim")),

@@ -1,7 +1,7 @@
 """Runs one bench scenario in Roamsim and prints one JSON object, as the peer programs do.
 
-    python benches/ours.py bulk | signalling | dumbbell FLOWS | wide FLOWS | cell STATIONS SECONDS
-    python benches/ours.py wimax STATIONS SECONDS
+    python benches/ours.py bulk | signalling | dumbbell FLOWS [cubic | bbr] | wide FLOWS
+    python benches/ours.py cell STATIONS SECONDS | wimax STATIONS SECONDS
 
 `cpu_s` is the processor time of the run's own loop: without start-up, and without building the world.
 """
@@ -38,6 +38,9 @@ def parse(arguments: list[str]) -> _roamsim.Scenario:
         case ["dumbbell" | "wide" as name, flows] if flows.isdecimal() and int(flows) > 0:
             tree = dumbbell(int(flows), wide=name == "wide")
             return _roamsim.Scenario.parse(json.dumps(tree), name="dumbbell", format="json")
+        case ["dumbbell", flows, "cubic" | "bbr" as variant] if flows.isdecimal() and int(flows) > 0:
+            tree = dumbbell(int(flows), control={"variant": variant})
+            return _roamsim.Scenario.parse(json.dumps(tree), name="dumbbell", format="json")
         case ["cell" | "wimax" as name, *numbers] if len(numbers) == 2 and all(
             n.isdecimal() and int(n) > 0 for n in numbers
         ):
@@ -45,8 +48,8 @@ def parse(arguments: list[str]) -> _roamsim.Scenario:
             return _roamsim.Scenario.parse(json.dumps(make(*map(int, numbers))), name=name, format="json")
         case _:
             raise SystemExit(
-                "usage: ours.py bulk | signalling | dumbbell FLOWS | wide FLOWS | cell STATIONS SECONDS"
-                " | wimax STATIONS SECONDS"
+                "usage: ours.py bulk | signalling | dumbbell FLOWS [cubic | bbr] | wide FLOWS"
+                " | cell STATIONS SECONDS | wimax STATIONS SECONDS"
             )
 
 

@@ -137,7 +137,13 @@ def test_only_who_can_run_a_scenario_does_and_htsim_has_goals(monkeypatch: pytes
         "dumbbell-1000",
         "wide-10000",
     }
-    assert [name for name, by in runs.items() if "ns-2" not in by] == ["wide-10000", "wimax-1", "wimax-10"]
+    assert [name for name, by in runs.items() if "ns-2" not in by] == [
+        "dumbbell-cubic-10",
+        "dumbbell-bbr-10",
+        "wide-10000",
+        "wimax-1",
+        "wimax-10",
+    ]
     assert all("roamsim" in by for by in runs.values())
     rows = [
         [cell.strip() for cell in line.split("|")[1:-1]]

@@ -2,7 +2,7 @@
 //
 //   ns3_bench bulk
 //   ns3_bench signalling
-//   ns3_bench dumbbell FLOWS
+//   ns3_bench dumbbell FLOWS [cubic | bbr]
 //   ns3_bench cell STATIONS SECONDS
 //   ns3_bench wimax STATIONS SECONDS
 //
@@ -321,9 +321,17 @@ Signalling()
 }
 
 void
-Dumbbell(uint32_t flows)
+Dumbbell(uint32_t flows, const std::string& control)
 {
     SetTcpDefaults(BULK_MSS_BYTES);
+    if (control == "cubic")
+    {
+        Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TcpCubic::GetTypeId()));
+    }
+    else if (control == "bbr")
+    {
+        Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TcpBbr::GetTypeId()));
+    }
     NodeContainer routers(2);
     NodeContainer sources(flows);
     NodeContainer sinks(flows);
@@ -503,6 +511,7 @@ int
 main(int argc, char* argv[])
 {
     const std::string scenario = argc > 1 ? argv[1] : "";
+    const std::string control = argc > 3 ? argv[3] : "";
     if (scenario == "bulk" && argc == 2)
     {
         Bulk();
@@ -511,9 +520,10 @@ main(int argc, char* argv[])
     {
         Signalling();
     }
-    else if (scenario == "dumbbell" && argc == 3 && std::atoi(argv[2]) > 0)
+    else if (scenario == "dumbbell" && (argc == 3 || (argc == 4 && (control == "cubic" || control == "bbr"))) &&
+             std::atoi(argv[2]) > 0)
     {
-        Dumbbell(static_cast<uint32_t>(std::atoi(argv[2])));
+        Dumbbell(static_cast<uint32_t>(std::atoi(argv[2])), control);
     }
     else if (scenario == "cell" && argc == 4 && std::atoi(argv[2]) > 0 && std::atoi(argv[3]) > 0)
     {
@@ -525,7 +535,8 @@ main(int argc, char* argv[])
     }
     else
     {
-        std::cerr << "usage: ns3_bench bulk | signalling | dumbbell FLOWS | cell STATIONS SECONDS | wimax STATIONS SECONDS"
+        std::cerr << "usage: ns3_bench bulk | signalling | dumbbell FLOWS [cubic | bbr] | cell STATIONS SECONDS"
+                     " | wimax STATIONS SECONDS"
                   << std::endl;
         return 2;
     }
