@@ -129,9 +129,7 @@ impl Account {
             }
         }
     }
-}
 
-impl Account {
     /// The first that was done, or given up, in it.
     pub(crate) fn begun(&self) -> Option<Time> {
         let given_up = self.given_up.map(|(at, _)| at);

@@ -214,6 +214,24 @@ impl EcnCounts {
             reductions: self.reductions.saturating_sub(earlier.reductions),
         }
     }
+
+    /// The counts of both together; agreed is what either has agreed on.
+    fn plus(self, other: EcnCounts) -> EcnCounts {
+        EcnCounts {
+            agreed: self.agreed || other.agreed,
+            accurate: self.accurate || other.accurate,
+            marked_packets: self.marked_packets + other.marked_packets,
+            reductions: self.reductions + other.reductions,
+        }
+    }
+}
+
+/// What both ends count, or the one that does.
+fn of_both<T>(one: Option<T>, other: Option<T>, plus: impl FnOnce(T, T) -> T) -> Option<T> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(plus(one, other)),
+        (one, other) => one.or(other),
+    }
 }
 
 impl Counts {
@@ -241,27 +259,10 @@ impl Counts {
             window_probes: self.window_probes + other.window_probes,
             timeouts: self.timeouts + other.timeouts,
             fast_retransmits: self.fast_retransmits + other.fast_retransmits,
-            repairs: match (self.repairs, other.repairs) {
-                (Some(a), Some(b)) => Some(a.plus(b)),
-                (one, other) => one.or(other),
-            },
-            ecn: match (self.ecn, other.ecn) {
-                (Some(a), Some(b)) => Some(EcnCounts {
-                    agreed: a.agreed || b.agreed,
-                    accurate: a.accurate || b.accurate,
-                    marked_packets: a.marked_packets + b.marked_packets,
-                    reductions: a.reductions + b.reductions,
-                }),
-                (one, other) => one.or(other),
-            },
-            send_buffer: match (self.send_buffer, other.send_buffer) {
-                (Some(one), Some(other)) => Some(one.plus(other)),
-                (one, other) => one.or(other),
-            },
-            fast_open: match (self.fast_open, other.fast_open) {
-                (Some(one), Some(other)) => Some(one.plus(other)),
-                (one, other) => one.or(other),
-            },
+            repairs: of_both(self.repairs, other.repairs, Repairs::plus),
+            ecn: of_both(self.ecn, other.ecn, EcnCounts::plus),
+            send_buffer: of_both(self.send_buffer, other.send_buffer, SendBufferCounts::plus),
+            fast_open: of_both(self.fast_open, other.fast_open, FastOpenCounts::plus),
         }
     }
 }

@@ -5,8 +5,8 @@
 //!   retransmit. Quick ACKs go at once and count as none of them.
 //! - A further one waits for 5 % of the smaller of SRTT and the receiver's round trip, 1 ms at most, and for
 //!   the timer's slack of 100 us. It answers all segments until then.
-//! - It goes before that with the 45th such segment, and where the SACK block of the segment is not among the
-//!   two reported last, so that each block stands in front of one ACK. Any segment that leaves carries it.
+//! - It goes before that with the 45th such segment. It also goes where the SACK block of the segment is not
+//!   among the two reported last: so each block stands in front of one ACK. Any segment that leaves has it.
 //!
 //! Source: Linux 6.12, `__tcp_ack_snd_check`, `tcp_sack_new_ofo_skb`, `tcp_comp_sack_delay_ns`,
 //! `tcp_comp_sack_slack_ns` and `tcp_comp_sack_nr`. RFC 5681 4.2 wants each duplicate ACK at once (SHOULD).

@@ -5,9 +5,9 @@
 //!   (4.5.1). It is undefined before the first round trip, behind a recovery and behind a timeout; recoveries
 //!   give no sample.
 //! - The window is validated while pipeACK is undefined or at least half of cwnd (4.3), and grows only then.
-//! - A loss or mark outside of that phase leaves cwnd at max(pipeACK, FlightSize) / 2 at most, and the end of
-//!   its recovery at (max(pipeACK, FlightSize) - R) / 2, where R is what was sent again; ssthresh is cwnd
-//!   then (4.4.1; RFC 5681 3.2, step 6).
+//! - A loss or mark outside of that phase leaves cwnd at max(pipeACK, FlightSize) / 2 at most (4.4.1). The
+//!   end of its recovery leaves (max(pipeACK, FlightSize) - R) / 2, where R is what was sent again. ssthresh
+//!   is cwnd then (RFC 5681 3.2, step 6).
 //! - Each five minutes outside of it: ssthresh = max(ssthresh, 3/4 cwnd), cwnd = max(cwnd / 2, IW) (4.4.3).
 //!   They count from the last acknowledgement or transmission that found the window validated.
 //! - Bursts are limited by pacing alone (4.4.2).

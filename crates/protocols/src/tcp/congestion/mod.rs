@@ -61,6 +61,19 @@ pub enum Cause {
     },
 }
 
+impl Cause {
+    /// Octets in flight by then; none behind an idle time.
+    pub(in crate::tcp) fn flight_bytes(self) -> u64 {
+        match self {
+            Cause::FastRetransmit { flight_bytes }
+            | Cause::EcnEcho { flight_bytes }
+            | Cause::GoBack { flight_bytes }
+            | Cause::Timeout { flight_bytes, .. } => flight_bytes,
+            Cause::Idle { .. } => 0,
+        }
+    }
+}
+
 /// An acknowledgement of new data, as a congestion control sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Ack {

@@ -314,7 +314,7 @@ impl Connection {
             return;
         }
         let flight_bytes = sender.counted_flight(&sender.outstanding());
-        sender.reduce(Cause::EcnEcho { flight_bytes }, flight_bytes, false, now);
+        sender.reduce(Cause::EcnEcho { flight_bytes }, false, now);
         self.ecn.on_reduction(sender.snd_max);
         self.ecn.reduced_by_echo = true;
         self.stats.ecn_reductions += 1;

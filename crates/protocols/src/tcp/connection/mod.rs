@@ -1,12 +1,14 @@
 //! A connection: the public face of the machine, and what its parts share.
 //!
-//! The subject of each file: [`open_close`] the states from LISTEN to TIME-WAIT, [`arrival`] the checks on a
-//! segment that arrives, [`ecn`] marks of congestion, [`extras`] what only some connections have, [`sender`]
-//! acknowledgements received, [`fast_open`] data on a SYN, [`liveness`] keep-alive and user timeout, [`next`]
-//! what is sent, [`pipe_ack`] windows that are not used, [`receiver`] data received and acknowledgements
-//! owed, [`rack`] losses by time, [`send_buffer`] what waits in the application, [`timers`] the table of
-//! timers; [`user_timeout`] the option that tells of it; [`steady`] the short way of the segments that are as
-//! expected.
+//! The subject of each file:
+//! - [`open_close`]: the states from LISTEN to TIME-WAIT; [`fast_open`]: data on a SYN
+//! - [`arrival`]: the checks on a segment that arrives; [`ecn`]: marks of congestion
+//! - [`sender`]: acknowledgements received; [`rack`]: losses by time; [`pipe_ack`]: windows that are not used
+//! - [`receiver`]: data received and acknowledgements owed
+//! - [`next`]: what is sent; [`send_buffer`]: what waits in the application
+//! - [`timers`]: the table of timers; [`liveness`]: keep-alive and user timeout; [`user_timeout`]: its option
+//! - [`extras`], [`tracked`]: what only some connections have and do
+//! - [`steady`]: the short way of the segments that are as expected
 
 mod arrival;
 mod ecn;

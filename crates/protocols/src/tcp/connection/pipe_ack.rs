@@ -43,12 +43,12 @@ impl Sender {
         self.congestion.on_congestion(Cause::Idle { restart_window_bytes: cwnd, least_ssthresh_bytes }, now);
     }
 
-    /// The congestion control hears of a loss, or of a mark, with so many octets in flight. `repairs`: a
-    /// recovery begins.
-    pub(super) fn reduce(&mut self, cause: Cause, flight_bytes: u64, repairs: bool, now: Time) {
+    /// The congestion control hears of a loss, or of a mark. `repairs`: a recovery begins.
+    pub(super) fn reduce(&mut self, cause: Cause, repairs: bool, now: Time) {
         let (cwnd, srtt) = (self.congestion.cwnd_bytes(), self.rtt.srtt());
         self.congestion.on_congestion(cause, now);
         let Some(pipe_ack) = self.pipe_ack() else { return };
+        let flight_bytes = cause.flight_bytes();
         let carried = pipe_ack.bytes(now, srtt).map_or(flight_bytes, |bytes| bytes.max(flight_bytes));
         let is_validated = pipe_ack.is_validated(now, cwnd, srtt);
         if !repairs {
@@ -99,7 +99,7 @@ mod tests {
         if let Some(pipe_ack) = sender.pipe_ack() {
             (pipe_ack.carried_bytes, pipe_ack.repeated_bytes) = (Some(3000), 1000);
         }
-        sender.reduce(Cause::FastRetransmit { flight_bytes: 20_000 }, 20_000, true, Time::ZERO);
+        sender.reduce(Cause::FastRetransmit { flight_bytes: 20_000 }, true, Time::ZERO);
         sender.end_recovery(10_000);
         assert_eq!(sender.congestion.cwnd_bytes(), 10_000);
     }

@@ -260,7 +260,7 @@ impl Connection {
         (rack.probe, rack.probe_due) = (None, false);
         rack.undo = saved.map(|congestion| Box::new(Undo::new(congestion, &at)));
         if !self.ecn.has_answered(at.snd_una) {
-            sender.reduce(Cause::FastRetransmit { flight_bytes }, flight_bytes, true, now);
+            sender.reduce(Cause::FastRetransmit { flight_bytes }, true, now);
             self.ecn.on_reduction(at.snd_max);
         }
         self.timers.start(Timer::Retransmission, now + sender.rtt.rto());
@@ -453,7 +453,7 @@ impl Connection {
             rack.probe = None;
             let flight_bytes = probe.flight_bytes;
             if !self.ecn.has_answered(at.snd_una) {
-                sender.reduce(Cause::FastRetransmit { flight_bytes }, flight_bytes, false, now);
+                sender.reduce(Cause::FastRetransmit { flight_bytes }, false, now);
                 self.ecn.on_reduction(at.snd_max);
             }
         } else if acked == 0 && segment.options.sack.is_empty() && segment.payload_bytes == 0 {

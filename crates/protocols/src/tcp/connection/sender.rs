@@ -633,7 +633,7 @@ impl Connection {
             Response::None => return,
             Response::Repair => {
                 if sender.detection.on_repair(now) && !self.ecn.has_answered(at.snd_una) {
-                    sender.reduce(Cause::FastRetransmit { flight_bytes }, flight_bytes, true, now);
+                    sender.reduce(Cause::FastRetransmit { flight_bytes }, true, now);
                     self.ecn.on_reduction(at.snd_max);
                 }
             }

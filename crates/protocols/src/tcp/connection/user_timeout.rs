@@ -38,33 +38,33 @@ impl Connection {
             && let Some(liveness) = self.sender.liveness()
         {
             liveness.tells_timeout = true;
-            let told = self.told_user_timeout(options);
-            if let Some(told) = told {
-                options.sack.set_user_timeout(told);
-            }
+            self.tell_user_timeout(options);
         }
     }
 
-    /// The option, where there is room for it beside others.
-    fn told_user_timeout(&self, options: &Options) -> Option<UserTimeout> {
-        let told = self.user_timeout().map(UserTimeout::of);
-        told.filter(|_| options.bytes() + UserTimeout::BYTES <= OPTIONS_BYTES)
+    /// Adds the option where there is room for it beside others. Whether there was.
+    fn tell_user_timeout(&self, options: &mut Options) -> bool {
+        let Some(user_timeout) = self.user_timeout() else { return false };
+        let fits = options.bytes() + UserTimeout::BYTES <= OPTIONS_BYTES;
+        if fits {
+            options.sack.set_user_timeout(UserTimeout::of(user_timeout));
+        }
+        fits
     }
 
     /// Adds the option to a segment of `payload_bytes` that is neither SYN nor RST, where it is due and there
     /// is room for it, in the header and within the MSS.
     #[cold]
     pub(super) fn add_user_timeout(&mut self, options: &mut Options, payload_bytes: u32) {
-        let due = self.sender.liveness().is_some_and(|liveness| liveness.tells_timeout);
         let most = self.sender.agreed_mss.min(self.sender.path_mss);
-        if !due || payload_bytes > 0 && options.bytes() + UserTimeout::BYTES + payload_bytes > most {
+        let is_due = self.tells_user_timeout();
+        if !is_due || payload_bytes > 0 && options.bytes() + UserTimeout::BYTES + payload_bytes > most {
             return;
         }
-        if let Some(told) = self.told_user_timeout(options) {
-            options.sack.set_user_timeout(told);
-            if let Some(liveness) = self.sender.liveness() {
-                liveness.tells_timeout = false;
-            }
+        if self.tell_user_timeout(options)
+            && let Some(liveness) = self.sender.liveness()
+        {
+            liveness.tells_timeout = false;
         }
     }
 
