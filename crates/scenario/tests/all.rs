@@ -46,6 +46,7 @@ mod selection_radios;
 mod semantics;
 mod series;
 mod sharing;
+mod syntax;
 mod transfers;
 mod user_timeout;
 mod video;

@@ -184,7 +184,7 @@ fn long_lines_are_cut_wherever_the_mistake_is() {
         (format!("{long} = 1\na ="), Format::Toml, None),
         (format!("[scenario]\nname = \"{long}\"\nduration = 1"), Format::Toml, None),
         (format!("[scenario]\nname = \"a\"\n{long} = \"µ{long}\""), Format::Toml, None),
-        (format!("a = [{}", "1,".repeat(40_000)), Format::Toml, Some(80_006)),
+        (format!("a = [{}", "1,".repeat(40_000)), Format::Toml, Some(5)),
     ] {
         let error = Scenario::parse(&text, "input", format, &[]).expect_err("nothing in it is right");
         for color in [false, true] {

@@ -9,8 +9,10 @@
 //! stays there, and nothing leads to it any more.
 
 mod arena;
+mod brackets;
 mod canonical;
 mod json;
+mod mistakes;
 mod toml;
 
 pub(crate) use self::arena::{MAX_BYTES, MAX_DEPTH, New, Node, Nodes, Table, Tree, Value};

@@ -6,6 +6,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::arena::{MAX_DEPTH, New, TOO_DEEP, Tree};
+use super::brackets::Brackets;
+use super::mistakes;
 use crate::diagnostics::{Place, Problem, Problems};
 
 /// What the parser says of nesting that is beyond its own limits, which are behind ours.
@@ -28,6 +30,7 @@ impl Tree {
         let unclosed = errors.iter().filter(|error| error.message().contains("unclosed")).map(begins).min();
         errors.sort_by_key(begins);
         let mut reported: Option<usize> = None;
+        let mut brackets = Brackets::new(text);
         for error in errors {
             // Further errors of a line follow from the first.
             let begin = begins(&error).min(text.len());
@@ -41,22 +44,25 @@ impl Tree {
             {
                 continue;
             }
+            reported = Some(begin);
+            if problems.full() {
+                problems.leave_out();
+                continue;
+            }
             // Where the text ends too early, its last line with something on it is shown.
             let written = text.trim_end().len();
-            let place = error.span();
-            let place =
-                place.and_then(|span| Place::new(source, span.start.min(written)..span.end.min(written)));
-            let message = match error.message().trim() {
-                message if RECURSION.contains(&message) => TOO_DEEP.to_owned(),
-                message => format!("invalid TOML: {message}"),
-            };
-            let problem = Problem::new(message).at(place);
-            problems.add(if ends_in_decimal_comma(&text.as_bytes()[..begin]) {
-                problem.help("a decimal has a point, as in 0.5")
-            } else {
-                problem
-            });
-            reported = Some(begin);
+            let span = error.span().unwrap_or(0..0);
+            let span = span.start.min(written)..span.end.min(written);
+            if RECURSION.contains(&error.message().trim()) {
+                problems.add(Problem::new(TOO_DEEP).at(Place::new(source, span)));
+                continue;
+            }
+            let mistake = mistakes::explain(text, error.message(), span, &mut brackets);
+            let swallows = mistake.swallows;
+            problems.add(mistake.into_problem(source, 0));
+            if swallows {
+                break;
+            }
         }
         if problems.count() > before {
             return None;
@@ -81,24 +87,16 @@ impl Tree {
             Ok(value) => value,
             Err(error) => {
                 if error.message().contains("unclosed") {
-                    let place = error.span().unwrap_or(0..text.len());
-                    let place = Place::new(source, place.start + shift..place.end + shift);
-                    let message = format!("invalid TOML: {}", error.message().trim());
-                    problems.add(Problem::new(message).at(place));
+                    let span = error.span().unwrap_or(0..text.len());
+                    let mut brackets = Brackets::of_a_value(text);
+                    let mistake = mistakes::explain(text, error.message(), span, &mut brackets);
+                    problems.add(mistake.into_problem(source, shift));
                 }
                 return None;
             }
         };
         Reader { source, shift, tree: self }.value(&value, 0, problems)
     }
-}
-
-/// Whether a text ends in a number with a comma, as `0,01`.
-fn ends_in_decimal_comma(text: &[u8]) -> bool {
-    let text = text.trim_ascii_end();
-    let fraction = text.iter().rev().take_while(|c| c.is_ascii_digit()).count();
-    let whole = text[..text.len() - fraction].strip_suffix(b",");
-    fraction > 0 && whole.is_some_and(|whole| whole.last().is_some_and(u8::is_ascii_digit))
 }
 
 struct Reader<'t> {
