@@ -210,6 +210,7 @@ __all__ = [
     "StationRate",
     "SubscribedEvent",
     "TailExponent",
+    "TcpClassicQueue",
     "TcpCubicRules",
     "TcpDelayedAckRules",
     "TcpFastOpenCookie",
@@ -2892,6 +2893,10 @@ class TcpTransport(Table):
         fast_convergence: CUBIC's fast convergence: a flow whose window shrinks leaves room to new ones. Default:
             on (RFC 9438 section 4.7, which advises against it for a flow alone). Without it: true.
         cubic_rules: The rules of CUBIC. Default: those of RFC 9438. Without it: "rfc9438".
+        classic_queue: Prague's response to a classic ECN queue (RFC 3168), which it recognises by long and varying
+            round trips. Default: nothing, as `tcp_prague` (0.6: `prague_ecn_fallback` is 0; 0.7 has no such code).
+            RFC 9331 section 4.3 asks for `monitor` at least outside of controlled environments. Without it:
+            "ignore".
     """
 
     fixed: ClassVar[dict[str, object]] = {"protocol": "tcp"}
@@ -2963,6 +2968,7 @@ class TcpTransport(Table):
     vegas: Vegas | None = None
     fast_convergence: bool | None = None
     cubic_rules: TcpCubicRules | None = None
+    classic_queue: TcpClassicQueue | None = None
 
 
 @dataclass(kw_only=True, slots=True, repr=False)
@@ -4376,6 +4382,13 @@ OldLink = Literal["kept", "until_completed", "until_redirected", "until_committe
 #: "abort": The handover is given up; the mobile node waits until the link is down.
 #: "other_interface": The mobile node redirects its traffic to the new network without an answer.
 Then = Literal["repeat", "abort", "other_interface"]
+
+#: Prague's response to a classic ECN queue.
+#: "ignore": Nothing.
+#: "monitor": The trace `states` shows whether round trips look `scalable` or `classic`.
+#: "fall_back": Behind a classic queue a mark also takes 31 % of the window, and short round trips count as they are
+#: (arXiv 1911.00710, `tcp_prague` 0.6).
+TcpClassicQueue = Literal["ignore", "monitor", "fall_back"]
 
 #: The CUBIC of the RFC, or that of Linux.
 #: "rfc9438": RFC 9438. Windows are octets.

@@ -13,6 +13,7 @@ mod accesses;
 mod bbr;
 mod both_ways;
 mod cells;
+mod classic_queue;
 mod conservation;
 mod dect;
 mod determinism;

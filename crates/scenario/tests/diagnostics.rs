@@ -422,6 +422,11 @@ fn what_would_have_no_effect_is_refused() {
             ),
             (
                 "min_rto = \"200ms\"",
+                "variant = \"dctcp\", ecn = true, classic_queue = \"monitor\"",
+                "`classic_queue` has no effect with variant = \"dctcp\"",
+            ),
+            (
+                "min_rto = \"200ms\"",
                 "variant = \"tahoe\", limited_transmit = true",
                 "Tahoe is older than limited transmit and does without",
             ),

@@ -38,6 +38,9 @@ STATES = {
     "probe_rtt": ("ProbeRTT", "#b39ddb"),
     "slow_start": ("slow start", "#e8998d"),
     "congestion_avoidance": ("congestion avoidance", "#9ecae1"),
+    "scalable": ("scalable", "#9ecae1"),
+    "transition": ("transition", "#c9a66b"),
+    "classic": ("classic", "#b39ddb"),
 }
 
 #: The same of repairs.

@@ -6,6 +6,7 @@
 //! ACKs belongs to [`super::recovery`].
 
 mod ack_train;
+mod classic_queue;
 mod cubic_curve;
 mod hystart;
 pub mod keys;

@@ -15,13 +15,47 @@
 //! - Data is paced at the larger of the window and what is in flight, in a round trip; at twice that below
 //!   half of ssthresh; at 100 kb/s at least.
 //! - A loss halves the window, which then does not grow until it is repaired. Timeouts: as Reno's.
+//! - With `classic_queue` it looks for signs of a classic ECN queue ([`Signs`], RFC 9331 section 4.3), and
+//!   may fall back: alpha then counts as 0.625 at least (version 0.6 of the reference implementation), so a
+//!   mark takes 5/16 of the window, once a round trip. Chosen: short round trips then count as they are, as
+//!   with Reno; the reference implementation keeps 25 ms.
 //!
 //! Not modelled: windows below two segments, which the reference implementation paces with shorter segments,
 //! and its rate in place of the window below five segments; bursts shorter than two segments.
 
 use roamsim_engine::{Span, Time};
 
+use super::classic_queue::Signs;
+use super::keys::{Key, Value};
 use super::{Ack, Cause, CongestionControl, Delivery, Settings};
+
+/// The response to classic ECN queues.
+pub const CLASSIC_QUEUE: Key = Key {
+    table: None,
+    name: "classic_queue",
+    about: "Prague's response to a classic ECN queue (RFC 3168), which it recognises by long and varying round trips. \
+            Default: nothing, as `tcp_prague` (0.6: `prague_ecn_fallback` is 0; 0.7 has no such code). \
+            RFC 9331 section 4.3 asks for `monitor` at least outside of controlled environments.",
+    value: Value::Word {
+        about: "Prague's response to a classic ECN queue.",
+        words: &[
+            ("ignore", "Nothing."),
+            ("monitor", "The trace `states` shows whether round trips look `scalable` or `classic`."),
+            (
+                "fall_back",
+                "Behind a classic queue a mark also takes 31 % of the window, and short round trips count as they are \
+                 (arXiv 1911.00710, `tcp_prague` 0.6).",
+            ),
+        ],
+    },
+};
+
+/// The values of [`CLASSIC_QUEUE`].
+const IGNORE: u32 = 0;
+const FALL_BACK: u32 = 2;
+
+/// The least alpha of a reduction behind a classic queue: `prague_classic_ecn_fallback` of `tcp_prague` 0.6.
+const CLASSIC_ALPHA: f64 = 0.625;
 
 /// The weight of the last round in alpha.
 const ESTIMATION_GAIN: f64 = 1.0 / 16.0;
@@ -69,12 +103,20 @@ struct State {
     repairing: bool,
     in_flight_bytes: u64,
     srtt: Option<Span>,
+    /// Of a classic queue, where they are watched for.
+    signs: Option<Signs>,
+    falls_back: bool,
 }
 
 impl State {
     /// Whether short round trips count as the reference.
     fn is_independent(&self) -> bool {
-        self.rounds >= TRANSITION_ROUNDS
+        self.rounds >= TRANSITION_ROUNDS && self.classic_share() < 1.0
+    }
+
+    /// How much of the response is classic.
+    fn classic_share(&self) -> f64 {
+        self.signs.filter(|_| self.falls_back).map_or(0.0, |signs| signs.classic_share())
     }
 
     /// By how much of a segment the window grows in a round.
@@ -95,7 +137,8 @@ impl State {
             return;
         }
         self.reduced_at = Some(now);
-        self.reduce_by(self.alpha.unwrap_or(0.0) / 2.0);
+        let alpha = self.alpha.unwrap_or(0.0).max(CLASSIC_ALPHA * self.classic_share());
+        self.reduce_by(alpha / 2.0);
     }
 
     /// The window falls by this share of itself, to two segments at least.
@@ -115,10 +158,12 @@ impl CongestionControl for Prague {
     const VARIANT: Option<&str> = Some(
         "Prague: a window that falls by the share of marked octets and grows by those without a mark, paced, and alike over any round trip below 25 ms (draft-briscoe-iccrg-prague-congestion-control-04). It needs `ecn`.",
     );
+    const KEYS: &[Key] = &[CLASSIC_QUEUE];
     const TAKES_SAMPLES: bool = true;
     const COUNTS_MARKS: bool = true;
 
     fn new(settings: &Settings) -> Prague {
+        let classic_queue = settings.own.value(&CLASSIC_QUEUE);
         let state = State {
             smss_bytes: 1,
             window_bytes: 1.0,
@@ -133,6 +178,8 @@ impl CongestionControl for Prague {
             repairing: false,
             in_flight_bytes: 0,
             srtt: None,
+            signs: (classic_queue != IGNORE).then(Signs::new),
+            falls_back: classic_queue == FALL_BACK,
         };
         let ssthresh_bytes = settings.initial_ssthresh_bytes.unwrap_or(u64::MAX);
         Prague { cwnd_bytes: 1, ssthresh_bytes, state: Box::new(state) }
@@ -189,6 +236,10 @@ impl CongestionControl for Prague {
     fn on_congestion_at(&mut self, cause: Cause, now: Time) {
         let state = &mut *self.state;
         let (smss_bytes, window_bytes) = (state.smss_bytes, state.window_bytes as u64);
+        if let (Cause::EcnEcho { .. } | Cause::FastRetransmit { .. }, Some(signs)) = (cause, &mut state.signs)
+        {
+            signs.set_window(self.ssthresh_bytes / smss_bytes);
+        }
         let half = |bytes: u64| (bytes / 2).max(2 * smss_bytes);
         match cause {
             Cause::EcnEcho { .. } => state.reduce_for_mark(now),
@@ -258,6 +309,9 @@ impl CongestionControl for Prague {
 
     fn on_handshake(&mut self, now: Time, rtt: Option<Span>) {
         (self.state.alpha_at, self.state.srtt) = (now, rtt);
+        if let (Some(signs), Some(rtt)) = (&mut self.state.signs, rtt) {
+            signs.take(now, rtt);
+        }
     }
 
     #[inline]
@@ -268,7 +322,20 @@ impl CongestionControl for Prague {
     fn on_delivery(&mut self, delivery: &Delivery) -> bool {
         self.state.in_flight_bytes = delivery.in_flight_bytes;
         self.state.repairing &= delivery.recovering;
+        if let (Some(signs), Some(rtt)) = (&mut self.state.signs, delivery.rtt) {
+            signs.take(delivery.now, rtt);
+        }
         false
+    }
+
+    fn state_name(&self) -> Option<&'static str> {
+        let share = self.state.signs?.classic_share();
+        Some(match () {
+            () if self.cwnd_bytes < self.ssthresh_bytes => "slow_start",
+            () if share == 0.0 => "scalable",
+            () if share < 1.0 => "transition",
+            () => "classic",
+        })
     }
 }
 
@@ -304,6 +371,9 @@ impl Prague {
             let share = state.marked_bytes as f64 / state.acked_bytes as f64;
             *alpha += ESTIMATION_GAIN * (share - *alpha);
             state.alpha_at = ack.now;
+            if let Some(signs) = &mut state.signs {
+                signs.judge();
+            }
         }
         (state.acked_bytes, state.marked_bytes, state.round_end) = (0, 0, ack.snd_nxt);
         state.rounds = if is_slow_start { state.rounds } else { state.rounds.saturating_add(1) };
@@ -312,7 +382,11 @@ impl Prague {
 
 #[cfg(test)]
 mod tests {
+    use super::super::keys::Own;
     use super::*;
+
+    /// The value of [`CLASSIC_QUEUE`] that only watches.
+    const MONITOR: u32 = 1;
 
     fn ms(ms: u64) -> Time {
         Time::ZERO + Span::from_ms(ms)
@@ -464,5 +538,72 @@ mod tests {
         assert_eq!(law.pacing_rate_bytes_per_s(), Some(240_000));
         law.on_handshake(ms(0), Some(Span::from_secs(10)));
         assert_eq!(law.pacing_rate_bytes_per_s(), Some(12_500));
+    }
+
+    /// One that watches for classic queues, and has a score of so much.
+    fn watching(word: u32, segments: u64, score: f64) -> Prague {
+        let own = Own::default().with(&CLASSIC_QUEUE, word);
+        let mut law = Prague::new(&Settings { own, ..Settings::default() });
+        law.start(1000, segments * 1000);
+        law.leave_slow_start();
+        law.state.alpha = Some(0.1);
+        law.state.signs.as_mut().expect("signs").set_score(score);
+        law
+    }
+
+    #[test]
+    fn behind_a_classic_queue_a_mark_takes_5_of_16_and_the_round_trip_counts_as_it_is() {
+        let reduced = |word, score| {
+            let mut law = watching(word, 20, score);
+            law.on_congestion_at(Cause::EcnEcho { flight_bytes: 20_000 }, ms(0));
+            law.state.window_bytes
+        };
+        // Half of alpha up to 8, half of 0.625 from 9 on; midway half of 0.3125.
+        assert_eq!(reduced(FALL_BACK, 8.0), 19_000.0);
+        assert_eq!(reduced(FALL_BACK, 8.5), 20_000.0 * (1.0 - 0.15625));
+        assert_eq!(reduced(FALL_BACK, 9.0), 20_000.0 * (1.0 - 0.3125));
+        assert_eq!(reduced(FALL_BACK, 17.0), 20_000.0 * (1.0 - 0.3125));
+        // A larger alpha stays, and who only monitors does not fall back.
+        let mut saturated = watching(FALL_BACK, 20, 9.0);
+        saturated.state.alpha = Some(0.8);
+        saturated.on_congestion_at(Cause::EcnEcho { flight_bytes: 20_000 }, ms(0));
+        assert_eq!(saturated.state.window_bytes, 12_000.0);
+        assert_eq!(reduced(MONITOR, 17.0), 19_000.0);
+        // 5 ms, many rounds after slow start: a segment a round, instead of a 25th.
+        for (word, score, share) in [(FALL_BACK, 17.0, 1.0), (FALL_BACK, 8.5, 25.0), (MONITOR, 17.0, 25.0)] {
+            let mut law = watching(word, 10, score);
+            law.state.rounds = 9;
+            law.state.round_end = 99_000;
+            ack(&mut law, ms(5), (1000, false), 1001, 11_001, 5);
+            let grown = law.state.window_bytes - 10_000.0;
+            assert!((grown - 1000.0 / 10.0 / share).abs() < 1e-9, "{score}: {grown}");
+        }
+    }
+
+    #[test]
+    fn each_round_from_the_first_mark_on_moves_the_score_by_the_round_trips() {
+        let mut law = watching(MONITOR, 10, 8.0);
+        law.state.alpha = None;
+        law.on_handshake(ms(0), Some(Span::from_ms(10)));
+        // 3 ms of deviation are four times 750 us: one up a round.
+        law.state.signs.as_mut().expect("signs").set_deviation_us(3000.0);
+        assert_eq!(law.state_name(), Some("scalable"));
+        ack(&mut law, ms(50), (10_000, false), 10_001, 20_001, 10);
+        assert_eq!(law.state_name(), Some("scalable"));
+        // The mark makes alpha known: its round counts.
+        ack(&mut law, ms(100), (10_000, true), 20_001, 30_001, 10);
+        assert_eq!(law.state_name(), Some("classic"));
+        law.state.signs.as_mut().expect("signs").set_score(8.5);
+        assert_eq!(law.state_name(), Some("transition"));
+        // Below ssthresh it is slow start, and without the key there are no such states.
+        law.ssthresh_bytes = 90_000;
+        assert_eq!(law.state_name(), Some("slow_start"));
+        assert_eq!(super::tests::law(10).state_name(), None);
+        // A measured round trip reaches the means, and a reduction sets their gain: 2^-(4 + 2 + 1).
+        law.ssthresh_bytes = 20_000;
+        law.on_congestion_at(Cause::EcnEcho { flight_bytes: 20_000 }, ms(101));
+        law.on_delivery(&Delivery { rtt: Some(Span::from_us(11_280)), now: ms(102), ..Delivery::default() });
+        let means = law.state.signs.expect("signs").means_us();
+        assert_eq!(means, (10_010.0, 3000.0 - 1720.0 / 256.0));
     }
 }

@@ -5,7 +5,7 @@
 
 mod rack;
 
-pub(super) use rack::{Conditions, Rack as RackDetection};
+pub(super) use rack::{Conditions, MinRtt, Rack as RackDetection};
 
 use roamsim_engine::{Span, Time};
 
