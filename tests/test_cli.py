@@ -202,7 +202,9 @@ def test_csv_prints_one_table(roamsim: Command, scenario: Path) -> None:
     assert "signalling" in done.stderr
     rows = list(csv.DictReader(io.StringIO(roamsim("run", scenario, "--csv", "--table", "links").stdout)))
     assert {(row["from"], row["to"]) for row in rows} == {("server", "phone"), ("phone", "server")}
-    assert "there are" in roamsim("run", scenario, "--csv", "--table", "flaws", code=2).stderr
+    assert (
+        "did you mean flows? There are flows" in roamsim("run", scenario, "--csv", "--table", "flaws", code=2).stderr
+    )
 
 
 def test_parquet_writes_every_table_and_a_manifest(roamsim: Command, scenario: Path, tmp_path: Path) -> None:
@@ -273,7 +275,7 @@ def test_query_answers_in_sql(roamsim: Command, scenario: Path) -> None:
     assert roamsim("query", "out", question, "--csv").stdout == "n,first\n3,0\n"
     assert "3" in roamsim("query", "out", question).stdout
     unknown = " ".join(roamsim("query", "out", "select * from flaws", code=2).stderr.split())
-    assert "there is no table 'flaws'; there are " in unknown
+    assert "there is no table 'flaws'; did you mean flows? There are " in unknown
     assert "flows" in unknown
     assert "pg_" not in unknown  # tables of the database itself
     unrecorded = " ".join(roamsim("query", "out", "select * from packets", code=2).stderr.split())
@@ -306,7 +308,7 @@ def test_plot_draws_a_time_sequence_chart_of_a_part(roamsim: Command, scenario: 
     assert ">1.2<" in drawn
     assert ">3.0<" not in drawn
     for arguments, complaint in (
-        (["segments", "--flow", "upload"], "there are the flow 'download'"),
+        (["segments", "--flow", "upload"], "there are 'download'"),
         (["segments", "--from", "1"], "--from takes a time with its unit"),
         (["segments", "--from", "30s"], "between these times"),
         (["segments", "--from", "3s", "--to", "2s"], "has no width"),
@@ -428,7 +430,9 @@ def test_explain_prints_each_setting_of_a_preset_with_its_source(roamsim: Comman
         assert others["dctcp"].startswith("ecn = true; without cubic_rules")
         assert "prr" in others["bbr"]
         assert ("hystart" in others["sack"]) == (name == "linux")
-    assert "there are classic, linux, rfc" in roamsim("explain", "--preset", "linus", code=2).stderr
+    assert (
+        "did you mean linux? There are classic, linux, rfc" in roamsim("explain", "--preset", "linus", code=2).stderr
+    )
     assert "either a column or --preset" in roamsim("explain", "cwnd", "--preset", "linux", code=2).stderr
 
 

@@ -465,7 +465,7 @@ def test_precision_narrows_every_difference(roamsim: Command, scenario: Path, tm
         (["--vary", VARIANTS, "--baseline", "vegas"], "'vegas' is not among the values"),
         (["--vary", VARIANTS, "--metric", "flows.godput_bps"], "did you mean flows.goodput_bps"),
         (["--vary", VARIANTS, "--metric", "goodput_bps"], "TABLE.COLUMN"),
-        (["--vary", VARIANTS, "--metric", "flows.upload.goodput_bps"], "there are download"),
+        (["--vary", VARIANTS, "--metric", "flows.upload.goodput_bps"], "there are 'download'"),
         (
             ["--vary", VARIANTS, "--metric", "samples.value"],
             "what can be compared is in the tables flows, signalling, links",

@@ -88,7 +88,7 @@ def test_a_metric_may_be_that_of_one_row(scenario: Path) -> None:
     drawn = curves(results, Target.parse("links.path.utilisation")).frame
     whole = curves(results, Target.parse("links.utilisation")).frame
     assert drawn["mean"].to_list() == whole["mean"].to_list()
-    with pytest.raises(roamsim.UsageError, match="links has no row 'pth'; there are 'path'"):
+    with pytest.raises(roamsim.UsageError, match=r"links has no row 'pth'; did you mean 'path'\? There are 'path'"):
         curves(results, Target.parse("links.pth.utilisation"))
 
 
@@ -203,7 +203,7 @@ def test_a_part_of_the_time_carries_the_values_that_hold() -> None:
         Part(start_s=2.0, end_s=1.0)
     with pytest.raises(roamsim.UsageError, match="between these times"):
         segments(swept({"segments": events(LOST_AND_REPAIRED)}, ["reno"]), Part(start_s=5.0))
-    with pytest.raises(roamsim.UsageError, match="nothing was recorded of 'g'; there are the flow 'f'"):
+    with pytest.raises(roamsim.UsageError, match="nothing was recorded of 'g'; there are 'f'"):
         segments(swept({"segments": events(LOST_AND_REPAIRED)}, ["reno"]), Part(flow="g"))
 
 

@@ -146,7 +146,5 @@ def test_one_access_of_several_is_chosen_by_its_name() -> None:
     short = occupancy(("User", 0, 0.0, 5.0))
     late = {"dect_occupancy": polars.concat([short, two])}
     assert channel_map.picture(late, Part(flow="ground", start_s=10.0)).printed(700, 300)
-    with pytest.raises(
-        UsageError, match="nothing was recorded of 'sea'; there are the dect 'air', the dect 'ground'"
-    ):
+    with pytest.raises(UsageError, match="there is no DECT access 'sea'; there are 'air', 'ground'"):
         channel_map.picture(tables, Part(flow="sea"))

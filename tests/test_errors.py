@@ -24,6 +24,11 @@ GOOD = "scenario.toml"
         (["run", "."], "is a folder"),
         (["run", GOOD, "--set", "nonsense"], "PATH=VALUE"),
         (["run", GOOD, "--trace", "windows"], "there are cwnd"),
+        (["run", GOOD, "--trace", "cwn"], "did you mean cwnd? There are cwnd"),
+        (["run", GOOD, "--csv", "--table", "flow"], "did you mean flows? There are flows"),
+        (["run", GOOD, "--pcap", "x.pcapng", "--pcap-at", "sever"], "did you mean 'server'? There are 'server'"),
+        (["explain", "--preset", "linx"], "did you mean linux? There are classic"),
+        (["study", "show", "mih-transprt"], "did you mean mih-transport? There are mih-handover"),
         (["run", GOOD, "--seed", "-1"], "seed"),
         (["run", GOOD, "--replications", "0"], "replications"),
         (["run", GOOD, "--json", "--csv"], "choose one"),
@@ -192,14 +197,37 @@ def traced(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
+        (["sweep", GOOD], "Missing option '--vary'. Values a,b,c or a range"),
+        (["sweep", GOOD, "--vary"], "'--vary' requires an argument. Values a,b,c or a range"),
+        (["run", GOOD, "--trace"], "requires an argument. Record also: cwnd, rtt"),
+        (["run", GOOD, "--table"], "requires an argument. The table that --csv prints"),
+        (["explain", "--preset"], "There are classic, linux, rfc."),
+        (["init", "--kind"], "basic: every common key"),
+        (["study", "run"], "Missing argument 'NAME'. A study, or its folder. There are mih-handover, mih-transport"),
+        (["study", "run", "--shard"], "requires an argument. Run only share K of N"),
+        (["query", "x"], "Missing argument 'SQL'. For instance: select * from flows"),
+    ],
+)
+def test_what_is_missing_is_told_with_its_choices(roamsim: Command, arguments: list[str], expected: str) -> None:
+    assert expected in " ".join(roamsim(*arguments, code=2).stderr.split())
+
+
+def test_plot_without_what_names_what_was_recorded(roamsim: Command, traced: Path) -> None:
+    told = roamsim("plot", traced, code=2).stderr
+    assert "--what is missing; the traces here are cwnd, queue, bearers; a metric is drawn too" in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
         (["--what", "goodput"], "did you mean flows.goodput_bps? There are "),
         (["--what", "nonsense"], "under the name 'nonsense'; there are "),
         (["--what", "nod"], "under the name 'nod'; there are "),
         (["--what", "packets"], "packets are a table, not a figure; ask it: run again with --trace packets"),
         (["--what", "rto"], "run again with --trace rtt"),
         (["--what", "bearers"], "--trace bearers was given, and recorded nothing"),
-        (["--what", "cwnd", "--flow", "path"], "there are the flow 'the download'"),
-        (["--what", "queue", "--flow", "path"], "there are the link 'long path'"),
+        (["--what", "cwnd", "--flow", "path"], "there are 'the download'"),
+        (["--what", "queue", "--flow", "path"], "did you mean 'long path'? There are 'long path'"),
     ],
 )
 def test_plot_advises_what_there_is(roamsim: Command, traced: Path, arguments: list[str], expected: str) -> None:

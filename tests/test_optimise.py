@@ -284,7 +284,7 @@ def test_the_report_has_the_search_and_keeps_a_sensitivity_beside_it(
         (LOSSY, {"maximise": "flows.nonsense"}, package.UsageError, "there is no metric"),
         (LOSSY, {"maximise": "flows.name"}, package.UsageError, "is not a number"),
         (LOSSY, {"maximise": ""}, package.UsageError, "a metric is TABLE.COLUMN"),
-        (LOSSY, {"maximise": "flows.nobody.goodput_bps"}, package.UsageError, "there are download"),
+        (LOSSY, {"maximise": "flows.nobody.goodput_bps"}, package.UsageError, "there are 'download'"),
         (LOSSY, {"maximise": "segments.time_s"}, package.UsageError, "many values a run"),
         (LOSSY, {"trials": 0}, package.UsageError, "trials: 0 is less than 1"),
         (LOSSY, {"replications": 0}, package.UsageError, "replications: 0 is less than 1"),

@@ -183,7 +183,7 @@ def test_rows_are_chosen_by_what_was_varied_and_by_columns(swept: Results) -> No
     assert chosen(swept, ["link.path.delay_s=0.02"]).flows.height == 6
     for condition, complaint in {
         "delay": "COLUMN=VALUE",
-        "dleay=1": "no table has a column 'dleay'; what was varied: link.path.delay",
+        "dleay=1": "no table has a column 'dleay'; there are link.path.delay,",
         "link.path.delay=30ms": "no row has '30ms' in link.path.delay; there are 10ms, 20ms, 40ms",
     }.items():
         with pytest.raises(package.UsageError, match=complaint):
@@ -302,7 +302,7 @@ delay = "10ms"
         drawn, both = ((tmp_path / name).read_text() for name in ("two.svg", "both.svg"))
         assert drawn != both
         assert (
-            "messages has no row of 'three'; there are one, two"
+            "messages has no row of 'three'; there are 'one', 'two'"
             in roamsim("plot", "out", "--what", "messages", "--flow", "three", code=2).stderr
         )
         timed = roamsim("plot", "out", "--what", what, "--from", "1s", code=2).stderr

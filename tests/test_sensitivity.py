@@ -356,7 +356,7 @@ def test_on_a_cluster_it_is_the_same(roamsim: Command, scenario: Path) -> None:
         ({"scenario.name": "1:2"}, {}, package.ScenarioError, "a string is needed"),
         (LOSSY, {"metric": "flows.nonsense"}, package.UsageError, "there is no metric"),
         (LOSSY, {"metric": "flows.name"}, package.UsageError, "is not a number"),
-        (LOSSY, {"metric": "flows.nobody.goodput_bps"}, package.UsageError, "there are download"),
+        (LOSSY, {"metric": "flows.nobody.goodput_bps"}, package.UsageError, "there are 'download'"),
         (LOSSY, {"metric": "messages.delay_s"}, package.UsageError, "many values a run|there is no metric"),
         (LOSSY, {"replications": 0}, package.UsageError, "replications: 0 is less than 1"),
         (LOSSY, {"samples": 1}, package.UsageError, "samples: 1 is less than 2"),

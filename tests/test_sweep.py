@@ -241,8 +241,8 @@ def test_a_precision_may_be_of_the_links_of_any_access(tmp_path: Path, access: s
 
     assert sweep("links.air.utilisation").links.height >= 4
     for metric, complaint in (
-        ("links.aire.utilisation", "links has no row 'aire'; there are air"),
-        ("drops.aire.packets", "drops has no row 'aire'; there are air"),
+        ("links.aire.utilisation", "links has no row 'aire'; did you mean 'air'. There are 'air'"),
+        ("drops.aire.packets", "drops has no row 'aire'; did you mean 'air'. There are 'air'"),
         ("handovers.b.interruption_s", "rows of handovers have no name; node, scheme, from_cell, to_cell tell them"),
     ):
         with pytest.raises(package.UsageError, match=complaint):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from contextvars import ContextVar
 
 #: Whether a function of the package was called, and not a command: errors and notices then say `set`, not `--set`.
@@ -25,6 +26,28 @@ def words_of_python(text: str) -> str:
         return _NAMES.get(option, option.replace("-", "_"))
 
     return _WORD.sub(word, text)
+
+
+#: Names that an error lists (chosen: they fill a few lines).
+MOST_NAMES = 30
+
+
+def there_are(wanted: object, names: Iterable[object], *, quoted: bool = False) -> str:
+    """The end of an error about a name: the nearest one that there is, and all of them."""
+    import difflib
+
+    known = [str(name) for name in names]
+    low = {name.lower(): name for name in reversed(known)}
+    asked = str(wanted).lower()
+    # No number is near another one.
+    close = difflib.get_close_matches(asked, low, n=1) if not asked[:1].isdigit() else []
+    close = close or [name for name in low if len(asked) > 2 and name.startswith(asked)]
+    shown = [repr(name) if quoted else name for name in known]
+    more = ", ..." if len(shown) > MOST_NAMES else ""
+    listed = ", ".join(shown[:MOST_NAMES]) + more or "none"
+    if not close:
+        return f"there are {listed}"
+    return f"did you mean {shown[known.index(low[close[0]])]}? There are {listed}"
 
 
 class UsageError(ValueError):

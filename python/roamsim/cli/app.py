@@ -582,14 +582,14 @@ def plot(
         Path, typer.Argument(metavar="DIR", help="Folder of a run or a sweep; a study's figures are in its report.")
     ],
     what: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="WHAT",
             help="A trace (cwnd, segments, ...), one panel a point; or a metric (flows.goodput_bps, or "
-            "flows.NAME.goodput_bps for one row).",
+            "flows.NAME.goodput_bps for one row). Without it, say what DIR has.",
             autocompletion=completion.drawn,
         ),
-    ],
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A .svg, .png or .pdf file; DIR/WHAT.svg by default.")
     ] = None,
@@ -624,9 +624,11 @@ def plot(
     """Draw a figure for a paper."""
     from roamsim.pictures.paper import Dress, inches
     from roamsim.pictures.timeseries import Part
-    from roamsim.reports.plot import Figured
+    from roamsim.reports.plot import Figured, choices
     from roamsim.reports.plot import plot as draw
 
+    if what is None:
+        raise UsageError(f"--what is missing; {choices(folder)}")
     dress = Dress("" if log == "none" else log, title, x_label, y_label, inches(size))
     part = Part(flow, seconds("--from", start), seconds("--to", end))
     tell_path(draw(folder, what, out, Figured(part, against, tuple(where or ()), dress)))

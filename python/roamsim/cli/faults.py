@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -44,7 +45,7 @@ class Commands(WholeSentences):
         warnings.simplefilter("always", Notice)
         warnings.showwarning = _show
         try:
-            with _quoted_safely():
+            with _quoted_safely(ctx):
                 result = super().invoke(ctx)
             streams.flush()
             return result
@@ -81,16 +82,42 @@ class Commands(WholeSentences):
         raise typer.Exit(code)
 
 
+#: Choices that an error lists (chosen: they fill a few lines).
+MOST_CHOICES = 24
+
+
 @contextmanager
-def _quoted_safely() -> Iterator[None]:
-    """Makes what click says of a command line safe for a terminal: an argument may be a stranger's file name."""
+def _quoted_safely(ctx: Any = None) -> Iterator[None]:
+    """Makes what click says of a command line safe for a terminal: an argument may be a stranger's file name.
+
+    What is said of a missing argument or value also says what to write there.
+    """
     try:
         yield
     except Exception as error:
         # Of click, or of the copy of it that typer has.
         if isinstance(message := getattr(error, "message", None), str) and hasattr(error, "format_message"):
-            error.message = streams.safe(message)  # type: ignore[attr-defined]
+            error.message = f"{streams.safe(message)} {_takes(error, ctx)}".strip()  # type: ignore[attr-defined]
         raise
+
+
+def _takes(error: Any, group: Any) -> str:
+    """What the option or argument takes that has no value: its help, and its choices where these are few."""
+    if group is None or type(error).__name__ not in ("MissingParameter", "BadOptionUsage"):
+        return ""
+    # Of an option at the end of the line the error does not know the command.
+    command = group.command
+    for word in sys.argv[1:]:
+        command = getattr(command, "commands", {}).get(word, command)
+    context = getattr(error, "ctx", None) or type(group)(command)
+    asked = getattr(error, "option_name", None)
+    param = getattr(error, "param", None) or next((p for p in context.command.params if asked in p.opts), None)
+    if param is None or param.help is None:
+        return ""
+    words = param.help.removesuffix("[required]").strip()
+    there = [item.value for item in param.shell_complete(context, "") if item.type == "plain" and item.value]
+    listed = 0 < len(there) <= MOST_CHOICES and not all(name in words for name in there)
+    return f"{words} There are {', '.join(there)}." if listed else words
 
 
 def _show(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -27,7 +27,7 @@ from roamsim.cli.options import (
     seconds,
 )
 from roamsim.cli.streams import say
-from roamsim.errors import UsageError
+from roamsim.errors import UsageError, there_are
 
 if TYPE_CHECKING:
     from roamsim.live.run import Lived
@@ -148,7 +148,8 @@ def live(
     if without_flows:
         read = _without_flows(read, set(commands))
     for node in commands.keys() - (_nodes(read) or commands.keys()):
-        raise UsageError(f"there is no node {node!r} to run a program on; there are {', '.join(_nodes(read))}")
+        known = there_are(node, _nodes(read), quoted=True)
+        raise UsageError(f"there is no node {node!r} to run a program on; {known}")
     outside = in_python({f"node.{node}.external": True for node in commands})
     scenario = parse_source(read, [*overrides(settings), *outside], color=color())
     lived: Lived

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import polars
 
-from roamsim.errors import UsageError
+from roamsim.errors import UsageError, there_are
 from roamsim.estimates import survivors
 from roamsim.estimates.intervals import estimates_of
 from roamsim.storing.store import Results, point_label
@@ -177,8 +177,8 @@ def curves(results: Results, target: Target) -> Curves:
         raise UsageError(f"the rows of {table} have no names; give {metric.name}")
     found = estimates_of(results, target)
     if not found.height and target.row is not None:
-        names = ", ".join(map(repr, results.columns(table, ["name"])["name"].unique(maintain_order=True)))
-        raise UsageError(f"{table} has no row {target.row!r}; there are {names}")
+        names = results.columns(table, ["name"])["name"].unique(maintain_order=True).to_list()
+        raise UsageError(f"{table} has no row {target.row!r}; {there_are(target.row, names, quoted=True)}")
     shares = [0.0] * found.height
     if metric.over:
         keys = [key for key in results.keys_of(table) if key in results.schema(table)]

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars
 
-from roamsim.errors import UsageError
+from roamsim.errors import UsageError, there_are
 from roamsim.estimates import survivors
 from roamsim.estimates.comparisons import METRICS, default_target
 from roamsim.estimates.paired import rounded
@@ -396,7 +396,7 @@ def sensitivity(
 
     del SALib
     if method not in METHODS:
-        raise UsageError(f"there is no method {method!r}; there are {', '.join(METHODS)}")
+        raise UsageError(f"there is no method {method!r}; {there_are(method, METHODS)}")
     samples = SAMPLES[method] if samples is None else samples
     replications = REPLICATIONS if replications is None else replications
     check_seed(seed)

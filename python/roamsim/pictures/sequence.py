@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any, Literal, NamedTuple
 
+from roamsim.errors import there_are
+
 Kind = Literal["message", "acknowledgement", "transport"]
 """The content of a packet: an information message, an acknowledgement of it, or the transport's own business."""
 
@@ -189,7 +191,7 @@ def draw(packets: Sequence[Packet], *, nodes: Mapping[str, str], title: str, mar
     column = {node: _MARGIN + i * _LIFELINE_DISTANCE for i, node in enumerate(nodes)}
     for node in (node for p in packets for node in (p.source, p.destination)):
         if node not in column:
-            raise ValueError(f"no lifeline for the node {node!r}; there are: {', '.join(nodes)}")
+            raise ValueError(f"no lifeline for the node {node!r}; {there_are(node, nodes, quoted=True)}")
     layout = _lay_out(packets, marks)
     width = 2 * _MARGIN + (len(nodes) - 1) * _LIFELINE_DISTANCE
     bottom = layout.height + 18

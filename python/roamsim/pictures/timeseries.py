@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import polars
 
-from roamsim.errors import UsageError
+from roamsim.errors import UsageError, there_are
 from roamsim.storing.store import Results, point_label
 from roamsim.tables.labels import in_words
 from roamsim.tables.metrics import metrics, quantities, traces
@@ -81,11 +81,8 @@ class Part:
         if self.flow is not None:
             named = polars.col("name") == self.flow
             if not found.select(named.any()).item():
-                there = found.select("kind", "name").unique(maintain_order=True).rows()
-                raise UsageError(
-                    f"nothing was recorded of {self.flow!r}; there are "
-                    + ", ".join(f"the {kind} {name!r}" for kind, name in there)
-                )
+                there = found["name"].unique(maintain_order=True).to_list()
+                raise UsageError(f"nothing was recorded of {self.flow!r}; {there_are(self.flow, there, quoted=True)}")
             found = found.filter(named)
         return found if self.end_s is None else found.filter(polars.col("time_s") <= self.end_s)
 

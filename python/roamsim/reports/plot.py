@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import polars
 
-from roamsim.errors import UsageError
+from roamsim.errors import UsageError, there_are
 from roamsim.estimates.against import against
 from roamsim.estimates.curves import Curves, curves
 from roamsim.estimates.distributions import DISTRIBUTIONS
@@ -32,11 +32,12 @@ from roamsim.pictures.paper import (
     write_panels,
 )
 from roamsim.pictures.recorded import opening
-from roamsim.pictures.timeseries import ALL, MOST_PANELS, NOTES, TITLES, Panel, Part, segments, time_series
+from roamsim.pictures.timeseries import ALL, MOST_PANELS, NOTES, TABLES, TITLES, Panel, Part, segments, time_series
+from roamsim.pictures.timeseries import asked as traces_asked
 from roamsim.storing.chosen import chosen
 from roamsim.storing.outputs import check_file
 from roamsim.storing.store import Results, open_results
-from roamsim.tables.metrics import Target
+from roamsim.tables.metrics import Target, traces
 from roamsim.tables.values import duration
 from roamsim.technologies import pictures
 
@@ -96,6 +97,16 @@ def plot(
     return write(open_results(folder), what, target, asked, follow=out is not None)
 
 
+def choices(folder: str | os.PathLike[str]) -> str:
+    """What `--what` may name of a folder: the traces that were recorded, and metrics."""
+    results = open_results(folder)
+    recorded = traces_asked(results)
+    drawn = [trace.column for trace in traces() if trace.column in recorded and trace.column not in TABLES]
+    there = f"the traces here are {', '.join(drawn)}" if drawn else "no trace was recorded here (--trace records one)"
+    metric = "signalling.mean_delay_s" if "flows" not in results else "flows.goodput_bps"
+    return f"{there}; a metric is drawn too, such as {metric} (`roamsim explain` lists them)"
+
+
 def usual_name(what: str) -> str:
     """The file of a figure that is not named otherwise; not every system takes a colon in a name."""
     return f"{what.replace(':', '-')}.svg"
@@ -129,7 +140,7 @@ def _of_flow(results: Results, table: str, flow: str) -> Results:
     mine = results[table].filter(name=flow)
     if not mine.height:
         there = results[table]["name"].unique(maintain_order=True).to_list()
-        raise UsageError(f"{table} has no row of {flow!r}; there are {', '.join(map(str, there)) or 'none'}")
+        raise UsageError(f"{table} has no row of {flow!r}; {there_are(flow, there, quoted=True)}")
     return Results(results.path, results.manifest, {**results.tables, table: mine}, results.made)
 
 

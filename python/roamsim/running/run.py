@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 from collections import defaultdict
@@ -17,7 +16,7 @@ import polars
 
 from roamsim import _roamsim
 from roamsim._roamsim import RunFailed, Scenario, Table
-from roamsim.errors import Notice, UsageError
+from roamsim.errors import Notice, UsageError, there_are
 from roamsim.files import write_aside
 from roamsim.running.engines import Engine, Outcome, Outcomes, Rows, Run, Threads
 from roamsim.running.foresight import foresee
@@ -144,10 +143,7 @@ def _check_node(scenario: Scenario, takes: str, name: str) -> None:
     """Refuses what is no node of the scenario."""
     names = [node["name"] for node in json.loads(scenario.canonical)["node"]]
     if name not in names:
-        near = difflib.get_close_matches(name, names, 1)
-        more = ", ..." if len(names) > MOST_NAMES else ""
-        asked = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names[:MOST_NAMES])}{more}"
-        raise UsageError(f"{takes}, and there is no node {name!r}; {asked}")
+        raise UsageError(f"{takes}, and there is no node {name!r}; {there_are(name, names, quoted=True)}")
 
 
 def _below_each_other(scenario: str, seed: int, runs: Sequence[Mapping[str, Table]]) -> dict[str, polars.DataFrame]:
@@ -227,5 +223,5 @@ def traces(asked: str | Iterable[str]) -> list[str]:
         raise UsageError(f"trace: nothing is named; there are {', '.join(known)}")
     for kind in kinds:
         if kind not in known:
-            raise UsageError(f"there is no trace {kind!r}; there are {', '.join(known)}")
+            raise UsageError(f"there is no trace {kind!r}; {there_are(kind, known)}")
     return kinds

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars
 
-from roamsim.errors import UsageError
+from roamsim.errors import UsageError, there_are
 from roamsim.storing.store import Results
 
 
@@ -31,15 +31,15 @@ def chosen(results: Results, conditions: Sequence[str]) -> Results:
             )
         having = {name: frame for name, frame in tables.items() if column in frame.columns}
         if not having:
-            varied = ", ".join(results.varied) or "nothing"
-            raise UsageError(f"no table has a column {column!r}; what was varied: {varied}")
+            names = dict.fromkeys([*results.varied, *(name for frame in tables.values() for name in frame.columns)])
+            raise UsageError(f"no table has a column {column!r}; {there_are(column, names)}")
         kept = {name: frame.filter(_is(frame[column], value)) for name, frame in having.items()}
         kept = {name: frame for name, frame in kept.items() if frame.height}
         if not kept:
             there = sorted(
                 {str(one) for frame in having.values() for one in frame[column].unique() if one is not None}
             )
-            raise UsageError(f"no row has {value!r} in {column}; there are {', '.join(there[:12])}")
+            raise UsageError(f"no row has {value!r} in {column}; {there_are(value, there)}")
         tables |= kept
     return Results(results.path, results.manifest, tables, results.made)
 

@@ -27,7 +27,7 @@ from warnings import warn
 import polars
 
 from roamsim._roamsim import trace_kinds
-from roamsim.errors import Notice, UsageError
+from roamsim.errors import Notice, UsageError, there_are
 from roamsim.files import is_wrong_path, open_file, write_aside, write_whole
 from roamsim.storing.manifests import MANIFEST, Damaged, Manifest, PointEntry, results_manifest
 from roamsim.storing.parts import Parts, parquet
@@ -249,7 +249,7 @@ def no_table(asked: str, there: Iterable[str], *, recorded: bool = True) -> Usag
         *others, last = kinds
         words = f"{', '.join(others)} or {last}" if others else last
         return UsageError(f"nothing was recorded for the table {asked!r}; add --trace {words}")
-    return UsageError(f"there is no table {asked!r}; there are {', '.join(there)}")
+    return UsageError(f"there is no table {asked!r}; {there_are(asked, there)}")
 
 
 def forget_drawn(folder: Path) -> None:

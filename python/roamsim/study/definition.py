@@ -21,7 +21,7 @@ from string import Formatter
 from typing import Any
 
 from roamsim._roamsim import decode_text
-from roamsim.errors import UsageError
+from roamsim.errors import UsageError, there_are
 from roamsim.files import read_whole
 from roamsim.scenarios.vary import variation
 from roamsim.storing.manifests import StudyManifest
@@ -201,7 +201,7 @@ def load(name: str | Path) -> Study:
     if not (folder / "study.toml").is_file():
         known = available()
         if str(name) not in known:
-            there = f"there are: {', '.join(known)}" if known else "no folder `studies` was found here or above"
+            there = there_are(name, known) if known else "no folder `studies` was found here or above"
             if folder.is_dir():
                 raise UsageError(f"{str(name)!r} is not a study: it has no study.toml; {there}")
             raise UsageError(f"there is no study {str(name)!r}; {there}")
@@ -432,7 +432,7 @@ class _Reader:
         known = {f.name: f for f in fields(kind)}
         for key in table:
             if key not in known:
-                raise UsageError(f"{self.folder}: {what}: unknown key {key!r}; there are {', '.join(known)}")
+                raise UsageError(f"{self.folder}: {what}: unknown key {key!r}; {there_are(key, known)}")
         for name, one in known.items():
             if name not in table and one.default is MISSING and one.default_factory is MISSING:
                 raise UsageError(f"{self.folder}: {what}: the key {name!r} is missing")

@@ -10,7 +10,7 @@ from functools import lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from roamsim.errors import UsageError
+from roamsim.errors import UsageError, there_are
 from roamsim.statistics import jain_index
 
 if TYPE_CHECKING:
@@ -321,7 +321,7 @@ class Target:
         if self.table == "percentiles":
             names = [*named["flows"], *named["signalling"]]
         if self.row not in names:
-            raise UsageError(f"{self.table} has no row {self.row!r}; there are {', '.join(names) or 'none'}")
+            raise UsageError(f"{self.table} has no row {self.row!r}; {there_are(self.row, names, quoted=True)}")
 
     def rows(self, frame: polars.DataFrame) -> polars.DataFrame:
         """The rows of the table that it is about; of an index of fairness one row a run, in place of all others."""

@@ -13,7 +13,7 @@ import polars
 
 from roamsim import _roamsim, statistics
 from roamsim._roamsim import Table
-from roamsim.errors import UsageError
+from roamsim.errors import UsageError, there_are
 from roamsim.tables import lots
 from roamsim.tables.metrics import table_keys, table_meanings, tables_of_events
 from roamsim.tables.named import Named
@@ -50,7 +50,7 @@ class Tables(Named, lots.InLots):
         try:
             return self.tables[name]
         except KeyError:
-            raise KeyError(f"no table {name!r}; there are {', '.join(self.tables)}") from None
+            raise KeyError(f"no table {name!r}; {there_are(name, self.tables)}") from None
 
     def __iter__(self) -> Any:
         return iter(self.tables)
@@ -140,7 +140,7 @@ class Tables(Named, lots.InLots):
         keys = list(by) if by is not None else [c for c in self.keys_of(table) if c in schema]
         for name in (column, *keys):
             if name not in schema:
-                raise UsageError(f"{table} has no column {name!r}; there are {', '.join(schema)}")
+                raise UsageError(f"{table} has no column {name!r}; {there_are(name, schema)}")
         if not schema[column].is_numeric():
             raise UsageError(f"{table}.{column} is text; a mean needs numbers")
         of_events = table in MEANS and "replication" not in keys

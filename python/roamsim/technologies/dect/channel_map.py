@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import polars
 
-from roamsim.errors import UsageError
+from roamsim.errors import UsageError, there_are
 from roamsim.pictures.timed import Figure, Kind, Marks, Panel
 from roamsim.pictures.timeseries import ALL, SUBJECT, Part, cut
 from roamsim.tables.labels import in_words
@@ -104,8 +104,7 @@ def recordings(tables: Mapping[str, polars.DataFrame], part: Part = ALL) -> list
     if part.flow is not None:
         names = occupancy["name"].unique(maintain_order=True)
         if part.flow not in names:
-            there = ", ".join(f"the dect {name!r}" for name in names)
-            raise UsageError(f"nothing was recorded of {part.flow!r}; there are {there}")
+            raise UsageError(f"there is no DECT access {part.flow!r}; {there_are(part.flow, names, quoted=True)}")
         occupancy = occupancy.filter(name=part.flow)
     found = []
     for (name,), mine in occupancy.group_by("name", maintain_order=True):
