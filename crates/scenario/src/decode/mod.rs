@@ -43,8 +43,12 @@ const PLAIN_OR_TABLE: &str = "plain value or table";
 const ONE_KEY: &str = "one key";
 
 /// Keys that mean something in some tables only, and which those are.
-const ELSEWHERE: [(&str, &str); 2] = [
-    ("ecn", "only queues of `red`, `codel`, `fq_codel` and `pie` mark packets, and only TCP answers marks"),
+const ELSEWHERE: [(&str, &str); 3] = [
+    ("classic_queue", "only TCP's `prague` looks for classic queues, not QUIC's"),
+    (
+        "ecn",
+        "only queues of `red`, `codel`, `fq_codel` and `pie` mark packets, and only TCP and QUIC answer marks",
+    ),
     ("profile", "presets of TCP have the key `stack`"),
 ];
 
