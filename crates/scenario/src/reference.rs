@@ -195,14 +195,20 @@ impl Page<'_> {
             self.keys(definition);
             return;
         };
-        if variants.iter().all(|v| v.get("const").is_some()) {
+        // Words, and perhaps another text beside them.
+        let is_word = |variant: &Value| variant.get("const").is_some();
+        if variants.iter().any(is_word) && variants.iter().all(|v| v.get("properties").is_none()) {
             self.text.push('\n');
             for variant in variants {
                 // A preset's settings are many; `roamsim explain --preset` prints them.
                 let about = text(variant);
                 let about = about.split_once(": `variant = ").map_or(about, |(head, _)| head);
                 let about = about.trim_end_matches('.');
-                let _ = writeln!(self.text, "- `{}`: {about}.", toml(&variant["const"]));
+                let what = match variant.get("const") {
+                    Some(word) => format!("`{}`", toml(word)),
+                    None => format!("another {}", self.kind(variant)),
+                };
+                let _ = writeln!(self.text, "- {what}: {about}.");
             }
             return;
         }

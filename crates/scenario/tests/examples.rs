@@ -172,8 +172,15 @@ fn the_committed_reference_pages_are_the_generated_ones() {
         let heading = format!("\n## {name}\n");
         assert!(whole.matches(&heading).count() <= 1, "{name} is described twice");
     }
-    // Words without an explanation of their own stand there too.
+    // Words without an explanation of their own stand there too, and those beside another text.
     assert!(whole.contains("- `\"n2n_ho_commit_request\"`"), "no words of MessageKind");
+    assert!(whole.contains("- `\"cheapest\"`: The lowest price"), "no words of SelectionPolicy");
+    for section in whole.split("\n## ") {
+        let mut labels: Vec<&str> = section.lines().filter(|line| line.starts_with("**")).collect();
+        labels.iter_mut().for_each(|label| *label = label.split(".**").next().unwrap_or_default());
+        let distinct: std::collections::BTreeSet<_> = labels.iter().collect();
+        assert_eq!(labels.len(), distinct.len(), "a label tells no alternatives apart: {labels:?}");
+    }
 }
 
 #[test]
