@@ -4239,13 +4239,13 @@ SctpRules = Literal["rfc9260", "rfc2960"]
 #: A congestion control of QUIC.
 #: "newreno": NewReno of RFC 9002 section 7, as quinn-proto has it.
 #: "reno": Slow start and congestion avoidance of RFC 5681, shared with TCP.
+#: "vegas": Vegas (Brakmo and Peterson 1995), shared with TCP.
 #: "cubic": CUBIC of RFC 9438, shared with TCP.
 #: "cubic_linux": CUBIC of Linux: TCP's with `cubic_rules = "linux"`.
-#: "vegas": Vegas (Brakmo and Peterson 1995), shared with TCP.
 #: "bbr": BBR version 3 (draft-ietf-ccwg-bbr-06), shared with TCP.
 #: "dctcp": DCTCP of RFC 8257, with `ecn`, shared with TCP.
 #: "prague": Prague (draft-briscoe-iccrg-prague-congestion-control-04), with `ecn`, shared with TCP.
-QuicCongestionControl = Literal["newreno", "reno", "cubic", "cubic_linux", "vegas", "bbr", "dctcp", "prague"]
+QuicCongestionControl = Literal["newreno", "reno", "vegas", "cubic", "cubic_linux", "bbr", "dctcp", "prague"]
 
 #: How messages travel.
 #: "stream_each": Each on a stream of its own (RFC 9000 section 2): a lost packet delays only its own messages.

@@ -23,7 +23,7 @@ pub const MAX_DATAGRAM_BYTES: u32 = 1452;
 pub struct Settings {
     /// The congestion control.
     pub congestion_control: CongestionControl,
-    /// Makes the laws of [`CongestionControl::Given`].
+    /// Makes the laws of another crate, for [`Given`](roamsim_protocols::tcp::congestion::Given).
     pub law: Option<LawMaker>,
     /// The congestion window at first, and after a change of path.
     pub initial_window_bytes: u64,

@@ -7,6 +7,7 @@ use path::{Path, ms};
 use roamsim_engine::{Span, Stream, Time};
 use roamsim_network::socket::endpoint::{Endpoint, EndpointEvent};
 use roamsim_protocols::Address;
+use roamsim_protocols::tcp::congestion::Kind;
 use roamsim_quic::{CongestionControl, Crypto, EarlyData, Messages, Quic, Settings};
 
 fn null() -> [Crypto; 2] {
@@ -265,17 +266,22 @@ fn the_initial_window_is_what_may_leave_before_the_first_acknowledgement() {
     }
 }
 
-/// Both congestion controls fall and rise again; one packet of a hundred is lost.
+/// Each congestion control falls and rises again; one packet of a hundred is lost.
 #[test]
-fn both_congestion_controls_deliver_under_losses() {
-    for congestion_control in [CongestionControl::NewReno, CongestionControl::Cubic] {
+fn every_congestion_control_delivers_under_losses() {
+    let laws =
+        Kind::ALL.iter().filter(|kind| kind.about().is_some()).map(|kind| CongestionControl::Law(*kind));
+    for congestion_control in laws.chain([CongestionControl::NewReno]) {
         let mut path = Path::new(null(), &Settings { congestion_control, ..Settings::default() });
         path.send(3_000_000);
         path.run_until(ms(100_000), &|number, _| number % 100 == 99);
-        assert_eq!(path.delivered_bytes, 3_000_000);
+        assert_eq!(path.delivered_bytes, 3_000_000, "{congestion_control:?}");
         let counts = path.ends[0].counts();
-        assert!(counts.retransmissions > 10 && counts.fast_retransmits > 3, "{counts:?}");
-        assert!(counts.segments > 3_000_000 / 1452, "{counts:?}");
+        assert!(
+            counts.retransmissions > 10 && counts.fast_retransmits > 3,
+            "{congestion_control:?}: {counts:?}"
+        );
+        assert!(counts.segments > 3_000_000 / 1452, "{congestion_control:?}: {counts:?}");
     }
 }
 
@@ -407,7 +413,7 @@ fn a_client_that_migrates_keeps_its_connection() {
 
 /// Two ends with BBR that send to each other, at an instant at which the rate holds the client's data back.
 fn held() -> (Path, Time) {
-    let settings = Settings { congestion_control: CongestionControl::Bbr, ..Settings::default() };
+    let settings = Settings { congestion_control: CongestionControl::Law(Kind::Bbr), ..Settings::default() };
     let mut path = Path::new(null(), &settings);
     let [client, server] = path.ends;
     path.ends = [client.both_ways(), server.both_ways()];

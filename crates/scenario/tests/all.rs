@@ -14,6 +14,7 @@ mod bbr;
 mod both_ways;
 mod cells;
 mod classic_queue;
+mod congestion_controls;
 mod conservation;
 mod dect;
 mod determinism;

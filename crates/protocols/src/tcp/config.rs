@@ -2,8 +2,8 @@
 
 use roamsim_engine::Span;
 
+use super::congestion;
 use super::congestion::keys::Own;
-use super::congestion::{self, CUBIC_RULES, LINUX_RULES};
 use super::fast_open::FirstCookie;
 use super::rtt::Bounds;
 use super::user_timeout::UserTimeoutOption;
@@ -341,12 +341,9 @@ impl Config {
 
     /// The congestion control.
     pub(super) fn congestion_control(&self) -> congestion::Kind {
-        match (&self.law, self.variant.congestion()) {
-            (Some(_), _) => congestion::Kind::Given,
-            (None, congestion::Kind::Cubic) if self.own.value(&CUBIC_RULES) == LINUX_RULES => {
-                congestion::Kind::CubicLinux
-            }
-            (None, kind) => kind,
+        match self.law {
+            Some(_) => congestion::Kind::Given,
+            None => self.variant.congestion().in_force(&self.own),
         }
     }
 
@@ -468,6 +465,19 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A class in Python is behind the last one.
+    #[test]
+    fn every_congestion_control_is_of_a_configuration() {
+        for kind in congestion::Kind::ALL {
+            let own = kind.chosen_by().map(|choice| Own::default().with(choice.key, choice.value));
+            let mut configs = Variant::ALL
+                .map(|variant| Config { variant, own: own.clone().unwrap_or_default(), ..Config::default() })
+                .into_iter();
+            let has_it = configs.any(|config| config.congestion_control() == *kind);
+            assert_eq!(has_it, kind.about().is_some(), "{kind:?}");
+        }
+    }
 
     #[test]
     fn initial_window_of_rfc_6928() {

@@ -246,20 +246,19 @@ mod tests {
             let (detection, recovery) = (variant.detection().name(), variant.recovery().name());
             format!("{variant}: {detection}, {recovery}, {}", variant.congestion_control())
         });
-        assert_eq!(
-            parts,
-            [
-                "tahoe: duplicate-acks, tahoe, reno",
-                "reno: duplicate-acks, reno, reno",
-                "newreno: duplicate-acks, newreno, reno",
-                "sack: duplicate-acks, sack, reno",
-                "vegas: vegas, vegas, vegas",
-                "cubic: duplicate-acks, sack, cubic",
-                "bbr: duplicate-acks, rack, bbr",
-                "dctcp: duplicate-acks, sack, dctcp",
-                "prague: duplicate-acks, rack, prague",
-            ]
-        );
+        for line in [
+            "tahoe: duplicate-acks, tahoe, reno",
+            "reno: duplicate-acks, reno, reno",
+            "newreno: duplicate-acks, newreno, reno",
+            "sack: duplicate-acks, sack, reno",
+            "vegas: vegas, vegas, vegas",
+            "cubic: duplicate-acks, sack, cubic",
+            "bbr: duplicate-acks, rack, bbr",
+            "dctcp: duplicate-acks, sack, dctcp",
+            "prague: duplicate-acks, rack, prague",
+        ] {
+            assert!(parts.iter().any(|parts| parts == line), "{line}: {parts:?}");
+        }
     }
 
     #[test]
@@ -268,10 +267,7 @@ mod tests {
             assert_eq!(variant.to_string().parse(), Ok(variant));
         }
         let error = "newrenoo".parse::<Variant>().unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "unknown TCP variant `newrenoo`; there are `tahoe`, `reno`, `newreno`, `sack`, `vegas`, `cubic`, `bbr`, \
-             `dctcp`, `prague`"
-        );
+        let names = Variant::NAMES.map(|name| format!("`{name}`")).join(", ");
+        assert_eq!(error.to_string(), format!("unknown TCP variant `newrenoo`; there are {names}"));
     }
 }

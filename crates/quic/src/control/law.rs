@@ -33,10 +33,8 @@ pub(super) struct Law<L> {
     is_repairing: bool,
     /// Persistent congestion holds the window at two datagrams until a packet sent after it is acknowledged.
     is_collapsed: bool,
-    /// Only for laws that take samples.
+    /// Only for laws that follow packets.
     packets: Option<Packets>,
-    /// It is a law of another crate, which gets every acknowledgement, and samples.
-    is_given: bool,
     last_sent: Time,
     /// Octets and instant of the last acknowledgement, until it is known whether it has marks.
     untold_bytes: u64,
@@ -48,18 +46,16 @@ impl<L: CongestionControl> Law<L> {
     /// For a path that begins at `now`: earlier packets took another path (RFC 9000 section 9.4).
     pub(super) fn new(
         (initial_window_bytes, mtu): (u64, u16),
-        (now, counts_round_trips): (Instant, bool),
+        now: Instant,
         random: &Stream,
         given: Option<LawMaker>,
         meter: Arc<Meter>,
     ) -> Law<L> {
-        let is_given = given.is_some();
         let mut law = L::new(&Settings { law: given, ..Settings::default() });
         law.start(u64::from(mtu), initial_window_bytes);
         law.set_random(random);
         law.on_handshake(clock::simulated(now), None);
-        let counts = L::TAKES_SAMPLES || L::COUNTS_MARKS || counts_round_trips || is_given;
-        let packets = counts.then(Packets::default);
+        let packets = L::FOLLOWS_PACKETS.then(Packets::default);
         let law = Law {
             law,
             initial_window_bytes,
@@ -68,7 +64,6 @@ impl<L: CongestionControl> Law<L> {
             is_repairing: false,
             is_collapsed: false,
             packets,
-            is_given,
             last_sent: Time::ZERO,
             untold_bytes: 0,
             untold_at: None,
@@ -125,8 +120,7 @@ impl<L: CongestionControl> Law<L> {
             self.untold_bytes += bytes;
         }
         let may_grow = !self.is_from_before(sent);
-        // A law that counts marks may grow in the round of one.
-        if !may_grow && !self.is_given && !L::COUNTS_MARKS {
+        if !may_grow && !L::FOLLOWS_PACKETS {
             return;
         }
         self.is_collapsed &= !may_grow;
@@ -155,7 +149,7 @@ impl<L: CongestionControl + Clone + Send + Sync + 'static> Controller for Law<L>
         if packets.delivered_bytes() > 0 && self.meter.in_flight_bytes.load(Ordering::Relaxed) == 0 {
             packets.in_flight = 0;
         }
-        if L::TAKES_SAMPLES && packets.in_flight == 0 && self.last_sent > Time::ZERO {
+        if packets.in_flight == 0 && self.last_sent > Time::ZERO {
             self.law.on_idle_end(now, self.last_sent);
         }
         self.last_sent = now;
@@ -174,16 +168,14 @@ impl<L: CongestionControl + Clone + Send + Sync + 'static> Controller for Law<L>
         if app_limited {
             packets.on_app_limited();
         }
-        if L::TAKES_SAMPLES || self.is_given {
-            let is_recovering = |sent| recovery_start.is_some_and(|start| sent <= start);
-            if let Some(delivery) = packets.delivery(clock::simulated(now), is_recovering) {
-                self.is_repairing = delivery.recovering;
-                if self.law.on_delivery(&delivery) {
-                    packets.on_app_limited();
-                }
+        let is_recovering = |sent| recovery_start.is_some_and(|start| sent <= start);
+        if let Some(delivery) = packets.delivery(clock::simulated(now), is_recovering) {
+            self.is_repairing = delivery.recovering;
+            if self.law.on_delivery(&delivery) {
+                packets.on_app_limited();
             }
-            self.tell();
         }
+        self.tell();
     }
 
     fn on_congestion_event(&mut self, now: Instant, sent: Instant, is_persistent: bool, lost_bytes: u64) {
@@ -263,7 +255,7 @@ mod tests {
 
     impl CongestionControl for Idle {
         const NAME: &str = "idle";
-        const TAKES_SAMPLES: bool = true;
+        const ABOUT: Option<&str> = None;
 
         fn new(_settings: &Settings) -> Idle {
             Idle(0)
@@ -300,7 +292,7 @@ mod tests {
     #[test]
     fn a_datagram_may_fill_the_window() {
         let (random, meter) = (Stream::new(1, 0, "law"), Arc::default());
-        let law = Law::<Bbr>::new((12_000, 1200), (at(0), true), &random, None, meter);
+        let law = Law::<Bbr>::new((12_000, 1200), at(0), &random, None, meter);
         assert_eq!([9, 10].map(|in_flight| in_flight * 1200 + 1200 < law.window()), [true, false]);
     }
 
@@ -308,7 +300,7 @@ mod tests {
     #[test]
     fn after_persistent_congestion_the_window_waits_for_what_is_sent_then() {
         let (random, meter) = (Stream::new(1, 0, "law"), Arc::default());
-        let mut law = Law::<Bbr>::new((100_000, 1200), (at(0), true), &random, None, meter);
+        let mut law = Law::<Bbr>::new((100_000, 1200), at(0), &random, None, meter);
         (1..=50).for_each(|ms| law.on_sent(at(ms), 1200, ms));
         law.on_congestion_event(at(999), at(40), true, 40 * 1200);
         assert_eq!((law.window_bytes(), law.law.cwnd_bytes()), (2400, 11 * 1200));
@@ -326,7 +318,7 @@ mod tests {
     #[test]
     fn acknowledgements_that_it_sends_do_not_hide_an_idle_time() {
         let (random, meter) = (Stream::new(1, 0, "law"), Arc::<Meter>::default());
-        let mut law = Law::<Idle>::new((12_000, 1200), (at(0), true), &random, None, Arc::clone(&meter));
+        let mut law = Law::<Idle>::new((12_000, 1200), at(0), &random, None, Arc::clone(&meter));
         // The calls by which the library and the endpoint report data.
         let send = |law: &mut Law<Idle>, ms| {
             law.on_sent(at(ms), 1200, 0);

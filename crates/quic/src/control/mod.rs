@@ -1,6 +1,7 @@
 //! Congestion controls behind the library's trait: its own NewReno, and the laws that TCP has here.
 //!
 //! A law is written once, in `roamsim_protocols::tcp::congestion`; `law` hands it what the library tells.
+//! Each row of the table there is a law here, and no list names them again.
 
 mod law;
 mod packets;
@@ -9,9 +10,7 @@ use law::Law;
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics, NewRenoConfig};
 use roamsim_engine::Stream;
-use roamsim_protocols::tcp::congestion::{
-    Bbr, Cubic, CubicLinux, Dctcp, Given, LawMaker, Prague, Reno, Vegas,
-};
+use roamsim_protocols::tcp::congestion::{self, CongestionControl, LawMaker, Visitor};
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,22 +21,8 @@ use std::time::Instant;
 pub enum Kind {
     /// NewReno by RFC 9002 section 7: the library's.
     NewReno,
-    /// Slow start and congestion avoidance of RFC 5681, in bytes: the simulator's.
-    Reno,
-    /// CUBIC by RFC 9438: the simulator's.
-    Cubic,
-    /// CUBIC as Linux has it: the simulator's.
-    CubicLinux,
-    /// Vegas: the simulator's.
-    Vegas,
-    /// BBR, version 3: the simulator's.
-    Bbr,
-    /// DCTCP (RFC 8257): the simulator's.
-    Dctcp,
-    /// Prague (draft-briscoe-iccrg-prague-congestion-control-04): the simulator's.
-    Prague,
-    /// The law of another crate: [`Settings::law`](crate::Settings::law).
-    Given,
+    /// One of the simulator's. [`Settings::law`](crate::Settings::law) makes the law of another crate.
+    Law(congestion::Kind),
 }
 
 /// What the control of a path tells the end of the connection.
@@ -69,24 +54,36 @@ pub(crate) struct Factory {
 impl ControllerFactory for Factory {
     fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
         let path = self.meter.paths.fetch_add(1, Ordering::Relaxed);
-        let random = self.random.child(path);
-        let (window, meter) = ((self.initial_window_bytes, current_mtu), Arc::clone(&self.meter));
         let control: Box<dyn Controller> = match self.kind {
             Kind::NewReno => {
                 let mut config = NewRenoConfig::default();
                 config.initial_window(self.initial_window_bytes);
                 Arc::new(config).build(now, current_mtu)
             }
-            Kind::Reno => Box::new(Law::<Reno>::new(window, (now, false), &random, None, meter)),
-            Kind::Cubic => Box::new(Law::<Cubic>::new(window, (now, false), &random, None, meter)),
-            Kind::CubicLinux => Box::new(Law::<CubicLinux>::new(window, (now, false), &random, None, meter)),
-            Kind::Vegas => Box::new(Law::<Vegas>::new(window, (now, true), &random, None, meter)),
-            Kind::Bbr => Box::new(Law::<Bbr>::new(window, (now, true), &random, None, meter)),
-            Kind::Dctcp => Box::new(Law::<Dctcp>::new(window, (now, true), &random, None, meter)),
-            Kind::Prague => Box::new(Law::<Prague>::new(window, (now, true), &random, None, meter)),
-            Kind::Given => Box::new(Law::<Given>::new(window, (now, true), &random, self.law.clone(), meter)),
+            Kind::Law(kind) => {
+                let random = self.random.child(path);
+                kind.visit(Path { factory: &self, now, mtu: current_mtu, random })
+            }
         };
         Box::new(Metered { control, meter: Arc::clone(&self.meter) })
+    }
+}
+
+/// A path that a law is made for.
+struct Path<'f> {
+    factory: &'f Factory,
+    now: Instant,
+    mtu: u16,
+    random: Stream,
+}
+
+impl Visitor for Path<'_> {
+    type Output = Box<dyn Controller>;
+
+    fn visit<L: CongestionControl + Clone + Send + Sync + 'static>(self) -> Box<dyn Controller> {
+        let Factory { initial_window_bytes, law, meter, .. } = self.factory;
+        let (window, meter) = ((*initial_window_bytes, self.mtu), Arc::clone(meter));
+        Box::new(Law::<L>::new(window, self.now, &self.random, law.clone(), meter))
     }
 }
 
@@ -151,6 +148,7 @@ impl Controller for Metered {
 mod tests {
     use super::*;
     use crate::clock;
+    use congestion::Kind as Tcp;
     use roamsim_engine::{Span, Time};
 
     fn at(ms: u64) -> Instant {
@@ -171,7 +169,7 @@ mod tests {
     /// is counted. A loss from before the last reduction changes nothing (section 7.3.2).
     #[test]
     fn cubic_falls_by_three_tenths_and_in_persistent_congestion_to_two_datagrams() {
-        let (mut control, meter) = control(Kind::Cubic, 100_000, at(0));
+        let (mut control, meter) = control(Kind::Law(Tcp::Cubic), 100_000, at(0));
         control.on_congestion_event(at(50), at(10), false, 1200);
         assert_eq!(window_bytes(&*control), 70_000);
         control.on_congestion_event(at(60), at(50), false, 1200);
@@ -184,9 +182,8 @@ mod tests {
     /// TCP is the flight, has no more.
     #[test]
     fn every_law_falls_to_two_datagrams_in_persistent_congestion() {
-        let laws =
-            [Kind::Reno, Kind::Cubic, Kind::CubicLinux, Kind::Vegas, Kind::Bbr, Kind::Dctcp, Kind::Prague];
-        for kind in laws.into_iter().chain([Kind::NewReno]) {
+        let laws = Tcp::ALL.iter().map(|kind| Kind::Law(*kind));
+        for kind in laws.chain([Kind::NewReno]) {
             let (mut control, meter) = control(kind, 100_000, at(0));
             (1..=50).for_each(|ms| control.on_sent(at(ms), 1200, ms));
             control.on_congestion_event(at(999), at(40), true, 1200);
@@ -200,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_loss_on_the_path_before_does_not_count_for_the_new_one() {
-        let (mut control, _) = control(Kind::Cubic, 12_000, at(100));
+        let (mut control, _) = control(Kind::Law(Tcp::Cubic), 12_000, at(100));
         control.on_congestion_event(at(150), at(50), false, 1200);
         assert_eq!(window_bytes(&*control), 12_000);
         control.on_congestion_event(at(250), at(120), false, 1200);
@@ -213,12 +210,12 @@ mod tests {
     fn a_loss_reduces_the_window_as_the_law_says() {
         for (kind, left_bytes) in [
             (Kind::NewReno, 50_000),
-            (Kind::Reno, 50_000),
-            (Kind::Cubic, 70_000),
-            (Kind::Vegas, 75_000),
-            (Kind::Bbr, 100_000),
-            (Kind::Dctcp, 50_000),
-            (Kind::Prague, 50_000),
+            (Kind::Law(Tcp::Reno), 50_000),
+            (Kind::Law(Tcp::Cubic), 70_000),
+            (Kind::Law(Tcp::Vegas), 75_000),
+            (Kind::Law(Tcp::Bbr), 100_000),
+            (Kind::Law(Tcp::Dctcp), 50_000),
+            (Kind::Law(Tcp::Prague), 50_000),
         ] {
             let (mut control, _) = control(kind, 100_000, at(0));
             control.on_sent(at(10), 1200, 1);
@@ -230,7 +227,7 @@ mod tests {
     /// Linux counts in whole segments: 717/1024 of 83.
     #[test]
     fn the_cubic_of_linux_falls_in_whole_segments() {
-        let (mut control, _) = control(Kind::CubicLinux, 83 * 1200, at(0));
+        let (mut control, _) = control(Kind::Law(Tcp::CubicLinux), 83 * 1200, at(0));
         control.on_congestion_event(at(50), at(10), false, 1200);
         assert_eq!(window_bytes(&*control), 58 * 1200);
     }
@@ -239,7 +236,9 @@ mod tests {
     /// marked. RFC 9438 section 4.6 leaves CUBIC 0.7.
     #[test]
     fn a_mark_reduces_the_window_as_the_law_says() {
-        for (kind, left_bytes) in [(Kind::Dctcp, 50_000), (Kind::Cubic, 70_000), (Kind::Reno, 50_000)] {
+        for (kind, left_bytes) in
+            [(Kind::Law(Tcp::Dctcp), 50_000), (Kind::Law(Tcp::Cubic), 70_000), (Kind::Law(Tcp::Reno), 50_000)]
+        {
             let (mut control, _) = control(kind, 100_000, at(0));
             control.on_congestion_event(at(50), at(10), false, 0);
             assert_eq!(window_bytes(&*control), left_bytes, "{kind:?}");
@@ -248,11 +247,17 @@ mod tests {
 
     #[test]
     fn only_bbr_has_a_rate_of_its_own() {
-        for kind in [Kind::NewReno, Kind::Reno, Kind::Cubic, Kind::Vegas, Kind::Dctcp] {
+        for kind in [
+            Kind::NewReno,
+            Kind::Law(Tcp::Reno),
+            Kind::Law(Tcp::Cubic),
+            Kind::Law(Tcp::Vegas),
+            Kind::Law(Tcp::Dctcp),
+        ] {
             assert_eq!(control(kind, 12_000, at(0)).1.pacing_rate_bytes_per_s.load(Ordering::Relaxed), 0);
         }
         // InitPacingRate: the initial window in a millisecond, by 2.77.
-        let (_, meter) = control(Kind::Bbr, 12_000, at(0));
+        let (_, meter) = control(Kind::Law(Tcp::Bbr), 12_000, at(0));
         assert_eq!(meter.pacing_rate_bytes_per_s.load(Ordering::Relaxed), 12_000 * 277 * 10);
     }
 }

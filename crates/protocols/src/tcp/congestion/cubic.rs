@@ -32,7 +32,7 @@
 use roamsim_engine::{Span, Time};
 
 use super::cubic_curve::{Curve, fraction, quotient};
-use super::keys::{Key, Value};
+use super::keys::{Key, Reserved, Value};
 use super::{Ack, Cause, CongestionControl, Settings};
 
 /// Fast convergence (RFC 9438 4.7).
@@ -106,10 +106,16 @@ struct Stage {
 
 impl CongestionControl for Cubic {
     const NAME: &str = "cubic";
+    const ABOUT: Option<&str> = Some("CUBIC of RFC 9438");
     const VARIANT: Option<&str> =
         Some("The recovery of SACK with a window that grows as a cubic of time (RFC 9438).");
 
     const KEYS: &[Key] = &[FAST_CONVERGENCE, CUBIC_RULES];
+
+    // Linux has HyStart in net/ipv4/tcp_cubic.c. That of RFC 9406 is for any slow start.
+    const RESERVES: &[Reserved] = &[Reserved { preset: "linux", keys: &["hystart", "hystart_rules"] }];
+
+    const FOLLOWS_PACKETS: bool = false;
 
     fn new(settings: &Settings) -> Cubic {
         Cubic::with(settings.initial_ssthresh_bytes, settings.own.is_on(&FAST_CONVERGENCE), settings.abe)

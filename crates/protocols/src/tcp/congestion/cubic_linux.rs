@@ -22,9 +22,10 @@
 
 use roamsim_engine::{Span, Time};
 
-use super::cubic::FAST_CONVERGENCE;
+use super::cubic::{CUBIC_RULES, FAST_CONVERGENCE, LINUX_RULES};
 use super::cubic_curve::Curve;
-use super::{Ack, Cause, CongestionControl, Settings};
+use super::keys::Choice;
+use super::{Ack, Cause, CongestionControl, Cubic, Settings};
 
 /// `count` is kept for so long while cwnd stays: HZ / 32.
 const KEPT: Span = Span::from_us(31_250);
@@ -77,7 +78,11 @@ struct Epoch {
 }
 
 impl CongestionControl for CubicLinux {
-    const NAME: &str = "cubic";
+    const NAME: &str = "cubic_linux";
+    const ABOUT: Option<&str> = Some("CUBIC of Linux");
+    const CHOSEN_BY: Option<Choice> =
+        Some(Choice { instead_of: Cubic::NAME, key: &CUBIC_RULES, value: LINUX_RULES });
+    const FOLLOWS_PACKETS: bool = false;
 
     fn new(settings: &Settings) -> CubicLinux {
         CubicLinux {

@@ -38,6 +38,7 @@ struct Marks {
 
 impl CongestionControl for Dctcp {
     const NAME: &str = "dctcp";
+    const ABOUT: Option<&str> = Some("DCTCP of RFC 8257");
     const VARIANT: Option<&str> = Some(
         "The recovery of SACK with a window that falls by the share of marked octets (DCTCP, RFC 8257). It needs `ecn`.",
     );

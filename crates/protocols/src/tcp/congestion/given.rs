@@ -150,6 +150,7 @@ impl Given {
 
 impl CongestionControl for Given {
     const NAME: &str = "given";
+    const ABOUT: Option<&str> = None;
 
     fn new(settings: &Settings) -> Given {
         Given {

@@ -75,10 +75,39 @@ pub struct Refusal {
     pub help: &'static str,
 }
 
+/// The value of a key that puts a control in the place of another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The name of the control that declares the key.
+    pub instead_of: &'static str,
+    /// The key.
+    pub key: &'static Key,
+    /// Its value, as [`Key::default`] has it.
+    pub value: u32,
+}
+
+/// Keys of TCP that a preset has for one control alone: transports with another one are without them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reserved {
+    /// The name of the preset.
+    pub preset: &'static str,
+    /// The names of the keys.
+    pub keys: &'static [&'static str],
+}
+
 impl Key {
     /// The name of its table; empty without one.
     pub fn table_name(&self) -> &'static str {
         self.table.map_or("", |table| table.name)
+    }
+
+    /// A value as it stands in a scenario.
+    pub fn text(&self, value: u32) -> String {
+        match self.value {
+            Value::Switch { .. } => (value != 0).to_string(),
+            Value::Number { .. } => value.to_string(),
+            Value::Word { words, .. } => format!("\"{}\"", words[value as usize].0),
+        }
     }
 
     /// Its value if it is left out: a number, 1 for `true`, or the number of a word.

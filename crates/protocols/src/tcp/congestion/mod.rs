@@ -2,8 +2,8 @@
 //! is sent.
 //!
 //! A congestion control is a file here that implements [`CongestionControl`], and a row of the table below.
-//! Its name, and what the variant of that name is, stand in its file. Inflation of the window by duplicate
-//! ACKs belongs to [`super::recovery`].
+//! No other code names it: variants of TCP, QUIC, presets, checks and the reference of scenarios follow from
+//! what the file declares. Inflation of the window by duplicate ACKs belongs to [`super::recovery`].
 
 mod ack_train;
 mod classic_queue;
@@ -21,7 +21,7 @@ use roamsim_engine::{Span, Stream, Time};
 
 use super::parts::kinds;
 use super::sent::{Lost, RateSample};
-use keys::{Fault, Key, Own, Refusal};
+use keys::{Choice, Fault, Key, Own, Refusal, Reserved};
 
 /// What made the sender slow down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,11 +154,18 @@ pub trait CongestionControl {
     /// Its name.
     const NAME: &'static str;
 
+    /// What it is, for users who name it without a variant, as over QUIC; `None` where no scenario names it.
+    /// Without a full stop.
+    const ABOUT: Option<&'static str>;
+
     /// What the variant of its name is, for users, if it brings one ([`Variant`](super::Variant)).
     const VARIANT: Option<&'static str> = None;
 
     /// The keys of a scenario that are its own.
     const KEYS: &'static [Key] = &[];
+
+    /// The key by which it takes the place of another control over TCP.
+    const CHOSEN_BY: Option<Choice> = None;
 
     /// What is wrong with their values together.
     fn fault(_own: &Own) -> Option<Fault>
@@ -171,12 +178,21 @@ pub trait CongestionControl {
     /// The keys of TCP that it does not go with.
     const REFUSES: &'static [Refusal] = &[];
 
+    /// The keys of TCP that presets have for it alone.
+    const RESERVES: &'static [Reserved] = &[];
+
     /// Whether it works on samples of the rate of delivery. Then transmissions are kept and data is paced.
     const TAKES_SAMPLES: bool = false;
 
     /// Whether it counts the octets that were marked. Then the receiver echoes the marks one by one (RFC 8257
     /// section 3.2).
     const COUNTS_MARKS: bool = false;
+
+    /// Whether it follows single packets: by `snd_una` and `snd_nxt`, by acknowledgements by which the window
+    /// may not grow, or in `on_sent`, `on_losses`, `on_delivery` and `on_idle_end`. TCP tells all of them
+    /// anyway. QUIC does so by records of packets, and tells a control without them of growth and reductions
+    /// only.
+    const FOLLOWS_PACKETS: bool = true;
 
     /// One that waits for [`CongestionControl::start`].
     fn new(settings: &Settings) -> Self;
@@ -260,6 +276,15 @@ pub trait CongestionControl {
     }
 }
 
+/// Does something with a control that only the table knows by type.
+pub trait Visitor {
+    /// What comes of it.
+    type Output;
+
+    /// Does it.
+    fn visit<C: CongestionControl + Clone + Send + Sync + 'static>(self) -> Self::Output;
+}
+
 /// The table: from each row the module, a place in both enums, and the arms of every hook.
 macro_rules! congestion_controls {
     ($($file:ident::$type:ident,)*) => {
@@ -273,7 +298,40 @@ macro_rules! congestion_controls {
             $($type,)*
         }
 
+        $(const _: () = assert!(
+            $type::FOLLOWS_PACKETS || !$type::TAKES_SAMPLES && !$type::COUNTS_MARKS,
+            "samples and marks are of single packets",
+        );)*
+
         impl Kind {
+            /// Does something with the control of this name.
+            pub fn visit<V: Visitor>(self, visitor: V) -> V::Output {
+                match self {
+                    $(Kind::$type => visitor.visit::<$type>(),)*
+                }
+            }
+
+            /// What it is, for users, without a full stop; `None` where no scenario names it.
+            pub const fn about(self) -> Option<&'static str> {
+                match self {
+                    $(Kind::$type => $type::ABOUT,)*
+                }
+            }
+
+            /// The key by which it takes the place of another control over TCP.
+            pub const fn chosen_by(self) -> Option<Choice> {
+                match self {
+                    $(Kind::$type => $type::CHOSEN_BY,)*
+                }
+            }
+
+            /// The keys of TCP that presets have for it alone.
+            pub const fn reserves(self) -> &'static [Reserved] {
+                match self {
+                    $(Kind::$type => $type::RESERVES,)*
+                }
+            }
+
             /// The keys of a scenario that are its own.
             pub const fn keys(self) -> &'static [Key] {
                 match self {
@@ -461,6 +519,15 @@ macro_rules! congestion_controls {
             }
         }
     };
+}
+
+impl Kind {
+    /// The control that the values of keys put in its place, or itself.
+    pub(super) fn in_force(self, own: &Own) -> Kind {
+        let is_chosen =
+            |choice: Choice| choice.instead_of == self.name() && own.value(choice.key) == choice.value;
+        Kind::ALL.iter().copied().find(|kind| kind.chosen_by().is_some_and(is_chosen)).unwrap_or(self)
+    }
 }
 
 // `cargo fmt` does not see these modules; `make lint` names their files to rustfmt.

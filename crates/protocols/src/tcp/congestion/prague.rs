@@ -155,6 +155,7 @@ impl State {
 
 impl CongestionControl for Prague {
     const NAME: &str = "prague";
+    const ABOUT: Option<&str> = Some("Prague (draft-briscoe-iccrg-prague-congestion-control-04)");
     const VARIANT: Option<&str> = Some(
         "Prague: a window that falls by the share of marked octets and grows by those without a mark, paced, and alike over any round trip below 25 ms (draft-briscoe-iccrg-prague-congestion-control-04). It needs `ecn`.",
     );

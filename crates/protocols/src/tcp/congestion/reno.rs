@@ -31,6 +31,8 @@ pub struct Reno {
 
 impl CongestionControl for Reno {
     const NAME: &str = "reno";
+    const ABOUT: Option<&str> = Some("Slow start and congestion avoidance of RFC 5681");
+    const FOLLOWS_PACKETS: bool = false;
 
     fn new(settings: &Settings) -> Reno {
         Reno::with(settings.initial_ssthresh_bytes, settings.abe)

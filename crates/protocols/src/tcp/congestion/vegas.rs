@@ -106,6 +106,7 @@ pub struct Vegas {
 
 impl CongestionControl for Vegas {
     const NAME: &str = "vegas";
+    const ABOUT: Option<&str> = Some("Vegas (Brakmo and Peterson 1995)");
     const VARIANT: Option<&str> = Some(
         "A window that follows the round-trip time, and fine-grained timers that retransmit on the first duplicate \
          acknowledgement (Brakmo and Peterson 1995).",

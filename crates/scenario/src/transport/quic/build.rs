@@ -8,7 +8,7 @@ use roamsim_network::World;
 use roamsim_network::flow::Association;
 use roamsim_network::socket::endpoint::Endpoint;
 use roamsim_network::socket::{SocketEnd, User};
-use roamsim_protocols::tcp::congestion::LawMaker;
+use roamsim_protocols::tcp::congestion::{Kind, LawMaker};
 use roamsim_quic::{CongestionControl, Crypto, EarlyData, Messages, Quic, Settings};
 #[cfg(feature = "tls")]
 use std::sync::Arc;
@@ -89,15 +89,9 @@ fn settings(model: &Model, has_messages: bool, law: Option<LawMaker>) -> Setting
     } = model;
     Settings {
         congestion_control: match model.control() {
-            None => CongestionControl::Given,
+            None => CongestionControl::Law(Kind::Given),
             Some(QuicCongestionControl::Newreno) => CongestionControl::NewReno,
-            Some(QuicCongestionControl::Reno) => CongestionControl::Reno,
-            Some(QuicCongestionControl::Cubic) => CongestionControl::Cubic,
-            Some(QuicCongestionControl::CubicLinux) => CongestionControl::CubicLinux,
-            Some(QuicCongestionControl::Vegas) => CongestionControl::Vegas,
-            Some(QuicCongestionControl::Bbr) => CongestionControl::Bbr,
-            Some(QuicCongestionControl::Dctcp) => CongestionControl::Dctcp,
-            Some(QuicCongestionControl::Prague) => CongestionControl::Prague,
+            Some(QuicCongestionControl::Law(kind)) => CongestionControl::Law(kind),
         },
         law,
         initial_window_bytes,

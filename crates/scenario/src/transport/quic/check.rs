@@ -7,7 +7,7 @@ use crate::report::{Report, Step, join};
 use crate::suggest::nearest;
 use crate::topology::Topology;
 use crate::transport::Udp;
-use crate::transport::tcp::control::{class, refuse_file};
+use crate::transport::tcp::control::{class, counting_marks, refuse_file};
 use roamsim_engine::Span;
 
 /// The largest number that packets can tell (RFC 9000 section 16), and the largest window.
@@ -104,7 +104,7 @@ fn check_control(at: &[Step], quic: &Quic, report: &mut Report<'_>) {
     if digested::is_file(named) {
         return refuse_file(&steps, named, report);
     }
-    let names = || QuicCongestionControl::ALL.into_iter().map(QuicCongestionControl::name);
+    let names = || QuicCongestionControl::all().map(QuicCongestionControl::name);
     let meant = nearest(named, names()).map(|meant| format!("did you mean `{meant}`? ")).unwrap_or_default();
     let all: Vec<String> = names().map(|name| format!("`{name}`")).collect();
     let help = format!("{meant}There are {}, and classes in Python by FILE.py:CLASS", all.join(", "));
@@ -122,16 +122,17 @@ fn check_marks(at: &[Step], quic: &Quic, report: &mut Report<'_>) {
         let message = format!("`{}` reduces its window by marks, and ECN is off", control.name());
         report.add(&join(at, ["congestion_control"]), message, help);
     }
-    if control == Some(QuicCongestionControl::Bbr) && quic.ecn {
-        let help = "leave it out or write false";
-        report.add(&join(at, ["ecn"]), "BBR's draft names no response to ECN marks", help);
+    // Of the keys that controls refuse, QUIC has this one.
+    let refused = control.and_then(|control| control.kind()?.refuses().iter().find(|of| of.key == "ecn"));
+    if let Some(refusal) = refused.filter(|_| quic.ecn) {
+        report.add(&join(at, ["ecn"]), refusal.message, refusal.help);
     }
     if quic.l4s && counting.is_none() {
         let message = format!(
             "`l4s` promises a window that falls by the share of marks (RFC 9331 section 4.3); that of `{}` does not",
             class(&quic.congestion_control)
         );
-        let help = "write congestion_control = \"prague\" or \"dctcp\" and ecn = true, or leave it out";
+        let help = format!("write congestion_control = {} and ecn = true, or leave it out", counting_marks());
         report.add(&join(at, ["l4s"]), message, help);
     }
 }

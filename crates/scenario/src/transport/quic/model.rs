@@ -1,9 +1,14 @@
 //! The settings of QUIC.
 
+use std::borrow::Cow;
+use std::iter;
+
 use roamsim_engine::Span;
-use roamsim_protocols::tcp::congestion;
-use schemars::JsonSchema;
+use roamsim_protocols::tcp::congestion::Kind;
+use roamsim_protocols::tcp::congestion::keys::Choice;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::{digested, units};
 
@@ -101,7 +106,7 @@ impl Quic {
 
     /// The congestion control that it names, if it is a built-in one.
     pub(crate) fn control(&self) -> Option<QuicCongestionControl> {
-        QuicCongestionControl::ALL.into_iter().find(|control| control.name() == self.congestion_control)
+        QuicCongestionControl::all().find(|control| control.name() == self.congestion_control)
     }
 
     /// The class in Python that it names, with its digest.
@@ -169,57 +174,69 @@ pub enum End {
     To,
 }
 
-/// A congestion control of QUIC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+/// A congestion control of QUIC: the library's NewReno, or a row of the table that TCP has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuicCongestionControl {
-    /// NewReno of RFC 9002 section 7, as quinn-proto has it.
+    /// NewReno of RFC 9002 section 7.
     Newreno,
-    /// Slow start and congestion avoidance of RFC 5681, shared with TCP.
-    Reno,
-    /// CUBIC of RFC 9438, shared with TCP.
-    Cubic,
-    /// CUBIC of Linux: TCP's with `cubic_rules = "linux"`.
-    CubicLinux,
-    /// Vegas (Brakmo and Peterson 1995), shared with TCP.
-    Vegas,
-    /// BBR version 3 (draft-ietf-ccwg-bbr-06), shared with TCP.
-    Bbr,
-    /// DCTCP of RFC 8257, with `ecn`, shared with TCP.
-    Dctcp,
-    /// Prague (draft-briscoe-iccrg-prague-congestion-control-04), with `ecn`, shared with TCP.
-    Prague,
+    /// A law that users name.
+    Law(Kind),
 }
 
 impl QuicCongestionControl {
     /// Every one.
-    pub(crate) const ALL: [QuicCongestionControl; 8] = [
-        QuicCongestionControl::Newreno,
-        QuicCongestionControl::Reno,
-        QuicCongestionControl::Cubic,
-        QuicCongestionControl::CubicLinux,
-        QuicCongestionControl::Vegas,
-        QuicCongestionControl::Bbr,
-        QuicCongestionControl::Dctcp,
-        QuicCongestionControl::Prague,
-    ];
+    pub fn all() -> impl Iterator<Item = QuicCongestionControl> {
+        let laws = Kind::ALL.iter().copied().filter(|kind| kind.about().is_some());
+        iter::once(QuicCongestionControl::Newreno).chain(laws.map(QuicCongestionControl::Law))
+    }
 
     /// Its name in scenarios and results.
     pub fn name(self) -> &'static str {
         match self {
             QuicCongestionControl::Newreno => "newreno",
-            QuicCongestionControl::Reno => "reno",
-            QuicCongestionControl::Cubic => "cubic",
-            QuicCongestionControl::CubicLinux => "cubic_linux",
-            QuicCongestionControl::Vegas => "vegas",
-            QuicCongestionControl::Bbr => "bbr",
-            QuicCongestionControl::Dctcp => "dctcp",
-            QuicCongestionControl::Prague => "prague",
+            QuicCongestionControl::Law(kind) => kind.name(),
+        }
+    }
+
+    /// The row of the table.
+    pub(super) fn kind(self) -> Option<Kind> {
+        match self {
+            QuicCongestionControl::Newreno => None,
+            QuicCongestionControl::Law(kind) => Some(kind),
         }
     }
 
     /// Whether its window falls by the share of marked octets. It needs ECN then.
     pub(super) fn counts_marks(self) -> bool {
-        congestion::Kind::ALL.iter().any(|law| law.name() == self.name() && law.counts_marks())
+        self.kind().is_some_and(Kind::counts_marks)
+    }
+
+    /// What it is, for users.
+    fn describe(self) -> String {
+        let QuicCongestionControl::Law(kind) = self else {
+            return "NewReno of RFC 9002 section 7, as quinn-proto has it.".to_owned();
+        };
+        let about = kind.about().unwrap_or_default();
+        if let Some(Choice { key, value, .. }) = kind.chosen_by() {
+            return format!("{about}: TCP's with `{} = {}`.", key.name, key.text(value));
+        }
+        let needs = if kind.counts_marks() { ", with `ecn`" } else { "" };
+        format!("{about}{needs}, shared with TCP.")
+    }
+}
+
+/// The schema of a congestion control: what the table says.
+impl JsonSchema for QuicCongestionControl {
+    fn schema_name() -> Cow<'static, str> {
+        "QuicCongestionControl".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let one_of: Vec<_> = QuicCongestionControl::all()
+            .map(|control| {
+                json!({ "type": "string", "const": control.name(), "description": control.describe() })
+            })
+            .collect();
+        json_schema!({ "oneOf": one_of, "description": "A congestion control of QUIC." })
     }
 }

@@ -302,7 +302,8 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
             "`l4s` promises a window that falls by the share of marks (RFC 9331 section 4.3); that of `{}` does not",
             tcp.variant
         );
-        report.add(&join(at, ["l4s"]), message, "write variant = \"prague\" or \"dctcp\", or leave it out");
+        let help = format!("write variant = {}, or leave it out", control::counting_marks());
+        report.add(&join(at, ["l4s"]), message, help);
     }
     if tcp.abe && tcp.variant.counts_marks() {
         let message = format!("`abe` has no effect with `{}`: the share of marks decides", tcp.variant);

@@ -2,6 +2,8 @@
 //!
 //! A built-in one chooses the variant that has it. A class is named as [`digested`] says.
 
+use roamsim_protocols::tcp::congestion::Kind;
+
 use super::model::{Tcp, TcpVariant};
 use crate::digested;
 use crate::report::{Report, Step, join};
@@ -48,6 +50,12 @@ pub(crate) fn apply(tree: &mut Tree) {
 /// The class of a transport, with its digest.
 pub(crate) fn law(tcp: &Tcp) -> Option<&str> {
     tcp.congestion_control.as_deref().filter(|named| digested::class(named).is_some())
+}
+
+/// The controls whose window falls by the share of marks, newest first, for a help.
+pub(crate) fn counting_marks() -> String {
+    let counting = Kind::ALL.iter().rev().filter(|kind| kind.counts_marks());
+    counting.map(|kind| format!("\"{}\"", kind.name())).collect::<Vec<_>>().join(" or ")
 }
 
 /// Its name without the digest.

@@ -96,6 +96,7 @@ pub struct Bbr {
 
 impl CongestionControl for Bbr {
     const NAME: &str = "bbr";
+    const ABOUT: Option<&str> = Some("BBR version 3 (draft-ietf-ccwg-bbr-06)");
     const VARIANT: Option<&str> = Some(
         "A rate and a window from a model of the path, with RACK and pacing (BBR version 3, draft-ietf-ccwg-bbr-06).",
     );

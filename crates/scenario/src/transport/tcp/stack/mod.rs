@@ -10,8 +10,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use roamsim_protocols::tcp::Variant;
+use roamsim_protocols::tcp::congestion::Kind;
 use serde_json::{Value as Json, json};
 
+use super::own::place;
 use crate::diagnostics::Problems;
 use crate::tree::{New, Node, Table, Tree, Value, from_toml};
 
@@ -91,6 +93,29 @@ fn counts_marks(own: Table<'_>) -> bool {
         .any(|variant| variant.counts_marks() && has_control(own, variant.congestion_control()))
 }
 
+/// Whether a preset has this key for congestion controls of which transports with such settings of their own
+/// have none.
+fn is_of_others(stack: &str, key: &str, own: Table<'_>) -> bool {
+    let is_of = |control: &Kind| {
+        let declares = control.keys().iter().any(|declared| place(declared) == key);
+        let reserved = control.reserves().iter().filter(|reserved| reserved.preset == stack);
+        declares || reserved.flat_map(|reserved| reserved.keys).any(|reserved| *reserved == key)
+    };
+    let mut others = Kind::ALL.iter().filter(|control| is_of(control)).peekable();
+    others.peek().is_some() && !others.any(|control| is_control(stack, *control, own))
+}
+
+/// Whether transports with such settings of their own have this congestion control, and name no other one.
+fn is_control(stack: &str, control: Kind, own: Table<'_>) -> bool {
+    let text = |key: &str| own.get(key).and_then(Node::text).unwrap_or_default();
+    let of_preset = || settings(stack).find(|(key, ..)| *key == "variant").map_or("", |(_, value, _)| value);
+    let (variant, named) = (text("variant"), text("congestion_control"));
+    let variant =
+        if variant.is_empty() && named.is_empty() { of_preset().trim_matches('"') } else { variant };
+    let has_it = |variant: Variant| variant.congestion() == control;
+    (variant.is_empty() || variant.parse().is_ok_and(has_it)) && (named.is_empty() || named == control.name())
+}
+
 /// Whether the congestion control of transports with such settings of their own does not go with a key.
 fn refuses(own: Table<'_>, key: &str) -> bool {
     Variant::ALL.iter().map(|variant| variant.congestion()).any(|control| {
@@ -104,11 +129,9 @@ fn is_ruled_out(stack: &str, key: &str, own: Table<'_>) -> bool {
     let text = |key: &str| own.get(key).and_then(Node::text).unwrap_or_default();
     let variant = text("variant");
     let refuses = |key: &str| refuses(own, key);
-    let has_cubic = matches!(variant, "" | "cubic") && matches!(text("congestion_control"), "" | "cubic");
     let without_sack = is_off("sack") || variant.parse().is_ok_and(|named: Variant| !named.permits_sack());
-    // Linux has HyStart in CUBIC alone (net/ipv4/tcp_cubic.c).
-    let without_hystart = refuses("hystart") || stack == "linux" && !has_cubic;
     match key {
+        _ if is_of_others(stack, key, own) => true,
         "sack" => without_sack,
         // A control that refuses to do without SACK is checked beside it.
         "rack" => without_sack && !refuses("sack"),
@@ -118,11 +141,9 @@ fn is_ruled_out(stack: &str, key: &str, own: Table<'_>) -> bool {
         }
         "compressed_acks" => without_sack,
         "prr" => without_sack || refuses(key),
-        "hystart" => without_hystart,
-        "hystart_rules" => without_hystart || is_off("hystart"),
-        "window_validation" => refuses(key),
+        "hystart" | "window_validation" => refuses(key),
+        "hystart_rules" => refuses("hystart") || is_off("hystart"),
         "nagle_rules" => is_off("nagle"),
-        "cubic_rules" => !has_cubic,
         // A class in Python counts by itself.
         "byte_counting_limit" => refuses(key) || text("congestion_control").contains('@'),
         "ecn" => refuses(key) || counts_marks(own),
@@ -189,7 +210,7 @@ mod tests {
         let of_bbr = of("linux", "bbr").0;
         assert!(["prr", "hystart", "window_validation"].iter().all(|key| of_bbr.contains(key)));
         // HyStart++ is for any slow start (RFC 9406).
-        assert_eq!(of("rfc", "sack").0, ["cubic_rules"]);
+        assert_eq!(of("rfc", "sack").0, ["cubic_rules", "fast_convergence"]);
     }
 
     #[test]
