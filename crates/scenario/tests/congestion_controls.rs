@@ -117,6 +117,17 @@ fn errors_list_every_control() {
     }
 }
 
+/// Over QUIC a control has the defaults of its keys.
+#[test]
+fn errors_name_the_control_of_a_key_that_quic_does_not_have() {
+    for kind in Kind::ALL {
+        for key in kind.keys() {
+            let words = listed(&format!("protocol = \"quic\", {} = 1", key.place()));
+            assert!(words.contains(kind.name()) && words.contains("TCP"), "{}: {words:?}", key.place());
+        }
+    }
+}
+
 #[test]
 fn the_reference_lists_every_control() {
     let pages = schema_pages();

@@ -22,6 +22,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fmt;
 
+use roamsim_protocols::tcp::congestion;
 use serde::de::value::{BorrowedStrDeserializer, StrDeserializer};
 use serde::de::{
     self, Deserialize, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess, SeqAccess,
@@ -43,14 +44,23 @@ const PLAIN_OR_TABLE: &str = "plain value or table";
 const ONE_KEY: &str = "one key";
 
 /// Keys that mean something in some tables only, and which those are.
-const ELSEWHERE: [(&str, &str); 3] = [
-    ("classic_queue", "only TCP's `prague` looks for classic queues, not QUIC's"),
+const ELSEWHERE: [(&str, &str); 2] = [
     (
         "ecn",
         "only queues of `red`, `codel`, `fq_codel` and `pie` mark packets, and only TCP and QUIC answer marks",
     ),
     ("profile", "presets of TCP have the key `stack`"),
 ];
+
+/// Where a key means something. Keys of congestion controls do so over TCP, and not over QUIC.
+fn elsewhere(key: &str) -> Option<String> {
+    let declares = |control: &&congestion::Kind| control.keys().iter().any(|own| own.place() == key);
+    let listed = ELSEWHERE.iter().find(|(other, _)| *other == key).map(|(_, belongs)| (*belongs).to_owned());
+    listed.or_else(|| {
+        let control = congestion::Kind::ALL.iter().find(declares)?;
+        Some(format!("only `{}` over TCP has this key", control.name()))
+    })
+}
 
 /// Decodes the tree. What is wrong goes to `problems`, and then there is no value.
 ///
@@ -227,10 +237,9 @@ impl<'de, 's> NodeDeserializer<'de, 's> {
             let meant = nearest_key(entry.key(), free.iter().copied())
                 .or_else(|| nearest_key(entry.key(), keys.iter().copied()));
             let list = alternatives(self.tags.iter().chain(keys).copied());
-            let elsewhere = ELSEWHERE.iter().find(|(key, _)| *key == entry.key());
-            let help = match (meant, elsewhere) {
+            let help = match (meant, elsewhere(entry.key())) {
                 (Some(meant), _) => format!("did you mean `{meant}`? The keys here: {list}"),
-                (None, Some((_, belongs))) => format!("{belongs}; the keys here: {list}"),
+                (None, Some(belongs)) => format!("{belongs}; the keys here: {list}"),
                 (None, None) => format!("the keys here: {list}"),
             };
             meanings.extend(meant);

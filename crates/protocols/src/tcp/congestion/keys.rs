@@ -96,6 +96,11 @@ pub struct Reserved {
 }
 
 impl Key {
+    /// What stands among the keys of TCP: its table, or the key.
+    pub fn place(&self) -> &'static str {
+        self.table.map_or(self.name, |table| table.name)
+    }
+
     /// The name of its table; empty without one.
     pub fn table_name(&self) -> &'static str {
         self.table.map_or("", |table| table.name)

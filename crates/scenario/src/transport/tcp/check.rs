@@ -6,7 +6,7 @@ use roamsim_protocols::tcp::congestion::keys::Value;
 
 use super::control;
 use super::model::{Tcp, TcpVariant};
-use super::own::{declared, place};
+use super::own::declared;
 use crate::access::Network;
 use crate::report::{Report, Step, join};
 use crate::topology::Topology;
@@ -490,16 +490,16 @@ fn check_own(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
     let in_force = control::law(tcp).is_none().then(|| tcp.variant.congestion());
     let mut told = Vec::new();
     for (kind, key) in declared() {
-        if tcp.own.get(key).is_none() || in_force == Some(kind) || told.contains(&place(key)) {
+        if tcp.own.get(key).is_none() || in_force == Some(kind) || told.contains(&key.place()) {
             continue;
         }
-        told.push(place(key));
+        told.push(key.place());
         let off = if key.value == (Value::Switch { default: true }) { " = false" } else { "" };
         let (of, help) = match in_force {
             Some(_) => (variant_text(tcp), format!("leave it out, or write variant = \"{}\"", kind.name())),
             None => ("a class in Python".to_owned(), "leave it out".to_owned()),
         };
-        report.add(&join(at, [place(key)]), format!("`{}{off}` has no effect with {of}", place(key)), help);
+        report.add(&join(at, [key.place()]), format!("`{}{off}` has no effect with {of}", key.place()), help);
     }
     if let Some(fault) = in_force.and_then(|kind| kind.fault(&tcp.own)) {
         let at = fault.key.table.map_or(at.to_vec(), |table| join(at, [table.name]));

@@ -17,20 +17,15 @@ pub(super) fn declared() -> impl Iterator<Item = (Kind, &'static Key)> {
     Kind::ALL.iter().flat_map(|kind| kind.keys().iter().map(|key| (*kind, key)))
 }
 
-/// What stands among the keys of TCP: the key, or its table.
-pub(super) fn place(key: &Key) -> &'static str {
-    key.table.map_or(key.name, |table| table.name)
-}
-
 fn at_place(name: &str) -> Vec<&'static Key> {
-    declared().map(|(_, key)| key).filter(|key| place(key) == name).collect()
+    declared().map(|(_, key)| key).filter(|key| key.place() == name).collect()
 }
 
 /// The words behind a key, or the keys of a table, by its name.
 static LISTS: LazyLock<BTreeMap<&'static str, Vec<&'static str>>> = LazyLock::new(|| {
     let mut lists = BTreeMap::<_, Vec<_>>::new();
     for (_, key) in declared() {
-        let list = lists.entry(place(key)).or_default();
+        let list = lists.entry(key.place()).or_default();
         match key.value {
             Value::Word { words, .. } => list.extend(words.iter().map(|(word, _)| *word)),
             _ => list.push(key.name),
@@ -115,7 +110,7 @@ impl<'de> DeserializeSeed<'de> for Place<'_> {
                 self.own.set(key, One(key).deserialize(from)?);
                 Ok(())
             }
-            _ => from.deserialize_struct("", &LISTS[place(self.keys[0])], self),
+            _ => from.deserialize_struct("", &LISTS[self.keys[0].place()], self),
         }
     }
 }
@@ -130,7 +125,7 @@ impl<'de> Visitor<'de> for Place<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(name) = map.next_key::<&'de str>()? {
             let key = self.keys.iter().find(|key| key.name == name);
-            let key = key.ok_or_else(|| A::Error::unknown_field(name, &LISTS[place(self.keys[0])]))?;
+            let key = key.ok_or_else(|| A::Error::unknown_field(name, &LISTS[self.keys[0].place()]))?;
             self.own.set(key, map.next_value_seed(One(key))?);
         }
         Ok(())
@@ -176,7 +171,7 @@ pub(crate) fn add_keys(schema: &mut schemars::Schema) {
             Some(table) => json!({ "description": table.about, "$ref": reference(key) }),
             None => described(key),
         };
-        properties.entry(place(key)).or_insert(described);
+        properties.entry(key.place()).or_insert(described);
     }
 }
 
@@ -227,6 +222,6 @@ fn reference(key: &Key) -> String {
 /// The name of the type of a table, or of a key with words.
 fn type_name(key: &Key) -> String {
     let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
-    let name: String = place(key).split('_').map(capital).collect();
+    let name: String = key.place().split('_').map(capital).collect();
     if key.table.is_some() { name } else { format!("Tcp{name}") }
 }

@@ -13,7 +13,6 @@ use roamsim_protocols::tcp::Variant;
 use roamsim_protocols::tcp::congestion::Kind;
 use serde_json::{Value as Json, json};
 
-use super::own::place;
 use crate::diagnostics::Problems;
 use crate::tree::{New, Node, Table, Tree, Value, from_toml};
 
@@ -97,7 +96,7 @@ fn counts_marks(own: Table<'_>) -> bool {
 /// have none.
 fn is_of_others(stack: &str, key: &str, own: Table<'_>) -> bool {
     let is_of = |control: &Kind| {
-        let declares = control.keys().iter().any(|declared| place(declared) == key);
+        let declares = control.keys().iter().any(|declared| declared.place() == key);
         let reserved = control.reserves().iter().filter(|reserved| reserved.preset == stack);
         declares || reserved.flat_map(|reserved| reserved.keys).any(|reserved| *reserved == key)
     };
