@@ -21,6 +21,10 @@ from roamsim.study.judging import (
 )
 
 
+def loss(at: float) -> str:
+    return f"a loss of {at:g}"
+
+
 def estimate(mean: float, half: float) -> Estimate:
     return Estimate(mean, mean - half, mean + half, 10)
 
@@ -74,16 +78,17 @@ def test_one_sample_cannot_differ() -> None:
 
 def test_follows_names_the_worst_point() -> None:
     curve = {0.1: estimate(0.9, 0.01), 0.2: estimate(0.85, 0.01)}
-    finding = follows(curve, lambda p: 1 - p, 0.01, "success")
+    finding = follows(curve, lambda p: 1 - p, 0.01, "success", loss)
     assert finding.verdict == "differs"  # 0.8 is 0.04 below the interval 0.84..0.86
-    assert "at 0.2" in finding.measured
-    assert follows(curve, lambda p: 1 - p, 0.06, "success").verdict == "agrees"  # 0.86 is 0.06 above 0.8
+    assert "at a loss of 0.2" in finding.measured
+    assert finding.values[0].what == "success, at a loss of 0.2"
+    assert follows(curve, lambda p: 1 - p, 0.06, "success", loss).verdict == "agrees"  # 0.86 is 0.06 above 0.8
 
 
 def test_follows_needs_narrow_intervals() -> None:
     # 0.9 ± 0.011 is not within 0.01 of 0.9, and 0.9 ± 0.009 is.
-    assert follows({0.1: estimate(0.9, 0.011)}, lambda p: 1 - p, 0.01, "success").verdict == "not decidable"
-    assert follows({0.1: estimate(0.9, 0.009)}, lambda p: 1 - p, 0.01, "success").verdict == "agrees"
+    assert follows({0.1: estimate(0.9, 0.011)}, lambda p: 1 - p, 0.01, "success", loss).verdict == "not decidable"
+    assert follows({0.1: estimate(0.9, 0.009)}, lambda p: 1 - p, 0.01, "success", loss).verdict == "agrees"
 
 
 def test_an_interval_that_is_not_symmetric_has_its_ends_written() -> None:
@@ -113,11 +118,11 @@ def test_positive() -> None:
 
 def test_rises_allows_noise_but_no_fall() -> None:
     noisy = {0.0: estimate(1.0, 0.1), 0.1: estimate(0.95, 0.1), 0.2: estimate(2.0, 0.1)}
-    assert rises(noisy, "delay").verdict == "agrees"
+    assert rises(noisy, "delay", loss).verdict == "agrees"
     falling = noisy | {0.3: estimate(1.5, 0.1)}
-    assert rises(falling, "delay").verdict == "differs"
+    assert rises(falling, "delay", loss).verdict == "differs"
     flat = {0.0: estimate(1.0, 0.1), 0.1: estimate(1.05, 0.1)}
-    assert rises(flat, "delay").verdict == "not decidable"
+    assert rises(flat, "delay", loss).verdict == "not decidable"
 
 
 def test_every_and_either() -> None:
@@ -211,15 +216,17 @@ def test_a_curve_differs_where_any_of_its_points_lies_outside_by_the_wider_inter
     # Student's t of 3 samples is 4.30, of 2 intervals together 6.21, of 12 together 15.4: 3.0 is 2.08 half-widths of
     # 1.44, and 0.84 of 3.59. Of 10 samples it is 2.26, 2.69 and 3.81: 1.9 is 1.60 half-widths of 1.19, and 1.13 of 1.68.
     few, many, other = Estimate(-3.0, -4.0, -2.0, 3), estimate(-1.9, 1.0), positive(estimate(2.0, 1.0), "d")
-    finding = follows({0: few, 1: many}, lambda _: 0.0, 0.0, "delay")
-    assert "deviation -3 at 0" in finding.measured
+    finding = follows({0: few, 1: many}, lambda _: 0.0, 0.0, "delay", loss)
+    assert "deviation -3 at a loss of 0" in finding.measured
     assert every([finding, *[other] * 10]).verdict == "differs"
-    assert every([follows({0: few}, lambda _: 0.0, 0.0, "delay"), *[other] * 11]).verdict == "not decidable"
+    assert every([follows({0: few}, lambda _: 0.0, 0.0, "delay", loss), *[other] * 11]).verdict == "not decidable"
     # A fall from a certain 0 to the one or to the other is as far; of 3 points 3.0 is 1.69 half-widths, 1.9 is 1.46.
-    finding = rises({0: Estimate(0.0, 0.0, 0.0, 10), 1: many, 2: few}, "delay")
-    assert "falls from 0 at 0 to -3 at 2" in finding.measured
+    finding = rises({0: Estimate(0.0, 0.0, 0.0, 10), 1: many, 2: few}, "delay", loss)
+    assert "falls from 0 at a loss of 0 to -3 at a loss of 2" in finding.measured
     assert every([finding, *[other] * 9]).verdict == "differs"
-    assert every([rises({0: Estimate(0.0, 0.0, 0.0, 10), 2: few}, "d"), *[other] * 10]).verdict == "not decidable"
+    assert (
+        every([rises({0: Estimate(0.0, 0.0, 0.0, 10), 2: few}, "d", loss), *[other] * 10]).verdict == "not decidable"
+    )
 
 
 def test_a_share_of_one_replication_is_judged_by_its_wider_interval_too() -> None:

@@ -8,6 +8,7 @@ import pytest
 from conftest import ROOT
 from roamsim import study
 from roamsim.errors import UsageError
+from roamsim.study.data import Data
 from roamsim.study.judging import number
 from roamsim.study.shown import in_order
 from small_study import change, refused
@@ -208,11 +209,14 @@ measured = { experiment = "drops", column = "retransmissions", where = { variant
     # docs/fall-floyd.md: 1, 2, 3 and 4 segments are sent again.
     assert found["5"]["verdict"] == "agrees"
     assert found["5"]["ours"] in (
-        "retransmissions, at 2: 2 ± 0 (formula 2)",
-        "retransmissions, at 3: 3 ± 0 (formula 3)",
+        "retransmissions, at losses = 2: 2 ± 0 (formula 2)",
+        "retransmissions, at losses = 3: 3 ± 0 (formula 3)",
     )
     assert (found["6"]["verdict"], found["6"]["rests_on"]) == ("agrees", "variant reno alone")
-    assert (found["7"]["verdict"], found["7"]["ours"]) == ("differs", "retransmissions, at 4: 4 ± 0 (formula 2)")
+    assert (found["7"]["verdict"], found["7"]["ours"]) == (
+        "differs",
+        "retransmissions, at losses = 4: 4 ± 0 (formula 2)",
+    )
 
 
 @pytest.mark.parametrize(
@@ -303,3 +307,8 @@ def test_a_figure_may_name_the_labels_of_its_series(page: Path, tmp_path: Path) 
     change(page, "figures.toml", 'series = ["variant"]', 'series = ["variant"]\nwords = { reno = "TCP Reno" }')
     outcome = study.run(page, out=tmp_path / "out")
     assert {row["series"] for row in outcome.figures["delivered"]} == {"tahoe", "TCP Reno", "newreno", "sack"}
+
+
+def test_a_value_along_x_is_written_with_its_name_or_as_the_study_says() -> None:
+    data = Data([], {}, {"rtt": "an RTT of {} s"})  # type: ignore[arg-type]
+    assert (data.place("rtt")(0.46), data.place("loss")(0.5)) == ("an RTT of 0.46 s", "loss = 0.5")

@@ -103,15 +103,15 @@ def test_a_part_of_many_differs_with_an_interval_that_holds_for_all() -> None:
 def test_points_of_curves_are_intervals_among_those_of_a_statement() -> None:
     # 0.13 +- 0.0894 off: beyond t = 2.84 of two points in place of 2.365, not beyond t = 4.12 of eleven intervals.
     off, above = mean([-0.23, -0.03] * 4), positive(mean([0.9, 1.1] * 4), "gain")
-    curve = follows({0.0: mean([-0.1, 0.1] * 4), 1.0: off}, lambda _: 0.0, 0.0, "delay")
+    curve = follows({0.0: mean([-0.1, 0.1] * 4), 1.0: off}, lambda _: 0.0, 0.0, "delay", str)
     # A fall of 0.26 of two intervals of 0.0894 each is as far.
-    fall = rises({0.0: mean([0.03, 0.23] * 4), 1.0: off}, "delay")
+    fall = rises({0.0: mean([0.03, 0.23] * 4), 1.0: off}, "delay", str)
     for finding in (curve, fall):
         assert finding.verdict == every([finding]).verdict == "differs"
         assert every([finding, *[above] * 9]).verdict == "not decidable"
     # 0.11 +- 0.0894 is beyond t = 2.84 of two intervals, and not t = 3.13 of three: a curve of two points has two.
     alone = positive(mean([-0.21, -0.01] * 4), "gain")
-    good = rises({0.0: mean([-0.1, 0.1] * 4), 1.0: mean([0.9, 1.1] * 4)}, "delay")
+    good = rises({0.0: mean([-0.1, 0.1] * 4), 1.0: mean([0.9, 1.1] * 4)}, "delay", str)
     assert [every([alone, *more]).verdict for more in ([], [above], [good])] == [
         "differs",
         "differs",
@@ -369,7 +369,7 @@ def test_what_rounding_leaves_of_a_law_decides_nothing(small: Path, tmp_path: Pa
     # 1 - 0.9 and 0.1 are one number in decimals; as doubles they differ by 2.8e-17.
     assert difference(1 - 0.9, 0.1) == 0.0 != (1 - 0.9) - 0.1
     assert difference(0.1, 0.1 + 1e-9) != 0.0
-    exactly = follows({0.9: exact(1 - 0.9)}, lambda x: 0.1, 0.01, "share")
+    exactly = follows({0.9: exact(1 - 0.9)}, lambda x: 0.1, 0.01, "share", str)
     assert exactly.measured.startswith("share: largest deviation 0 at 0.9")
     with (small / "study.py").open("a") as code:
         code.write("\ndef noisy(row, column, data):\n    return 1 - 0.9 if row['loss'] else 0.1\n")

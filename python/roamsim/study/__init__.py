@@ -132,7 +132,7 @@ def run(
     planned = plan(study, level, seed)
     with writing(folder):
         runs, effort, finished = _make(study, planned, folder, level, seed, makers, progress, ALL)
-        outcome = _conclude(study, level, seed, Data(planned, runs), effort, folder, finished.made_with)
+        outcome = _conclude(study, level, seed, Data(planned, runs, study.places), effort, folder, finished.made_with)
         write_report(outcome, planned, finished.command)
         finished.write(folder)
     return outcome

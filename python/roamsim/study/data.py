@@ -16,6 +16,7 @@ from roamsim import statistics
 from roamsim.statistics import Estimate
 from roamsim.storing.parts import Parts
 from roamsim.study.entries import Comparison, Label, of_alternative
+from roamsim.study.judging import Place
 from roamsim.study.metric import Metric, Row, Share, estimate_of, value_of, values_of
 from roamsim.study.runs import Planned
 from roamsim.tables import caveats
@@ -33,7 +34,8 @@ Selection = Label | Sequence[Label]
 class Data:
     """The rows of every experiment; replications are the samples of each estimate."""
 
-    def __init__(self, planned: Sequence[Planned], runs: Parts) -> None:
+    def __init__(self, planned: Sequence[Planned], runs: Parts, places: Mapping[str, str]) -> None:
+        self._places = places
         self._rows: dict[tuple[str, str], list[dict[str, Any]]] = {}
         self._tables = {one.experiment.id: one.experiment.table for one in planned}
         self._labels: dict[str, dict[str, list[Label]]] = {}
@@ -203,6 +205,11 @@ class Data:
         for row in self.rows(experiment, **where):
             found.setdefault(float(row[x]), []).append(row)
         return {at: estimate_of(rows, metric) for at, rows in sorted(found.items())}
+
+    def place(self, x: str) -> Place:
+        """How a value of a numeric dimension is written: `an RTT of 0.46 s`, from `places` of the study."""
+        written = self._places.get(x, f"{x} = {{}}")
+        return lambda at: written.replace("{}", f"{at:g}")
 
     def by_replication(self, experiment: str, metric: Metric, **where: Selection) -> dict[int, float]:
         """The value of one point in each replication."""

@@ -65,9 +65,9 @@ def judged(statement: Statement, data: Data, function: Callable[[str], Callable[
 
 def _part(statement: str, part: Measured, data: Data, law: Law | None) -> Finding:
     if part.x:
-        runs = _curve_by_rule(part, _curve(statement, part, data))
+        runs = _curve_by_rule(part, _curve(statement, part, data), data)
         exact = _law_curve(part, law, data) if law else {}
-        return by_law(runs, _curve_by_rule(part, exact_curve(exact))) if exact else runs
+        return by_law(runs, _curve_by_rule(part, exact_curve(exact), data)) if exact else runs
     runs = _by_rule(part, _estimate(statement, part, data))
     value = _law_value(part, law, data) if law else math.nan
     found = runs if math.isnan(value) else by_law(runs, _by_rule(part, exact_value(value)))
@@ -97,13 +97,13 @@ def _by_rule(part: Measured, estimate: Estimate) -> Finding:
     return positive(estimate, what) if part.positive else within(estimate, part.within[0], part.within[1], what)
 
 
-def _curve_by_rule(part: Measured, curve: Mapping[float, Estimate]) -> Finding:
+def _curve_by_rule(part: Measured, curve: Mapping[float, Estimate], data: Data) -> Finding:
     what = part.label or part.column
     if part.rises:
-        return rises(curve, what)
+        return rises(curve, what, data.place(part.x))
     formula, tolerance = part.follows
     there = dict(zip(curve, values_of([{"x": at} for at in curve], formula), strict=True))
-    return follows(curve, there.__getitem__, tolerance, what)
+    return follows(curve, there.__getitem__, tolerance, what, data.place(part.x))
 
 
 def _law_value(part: Measured, law: Law, data: Data) -> float:

@@ -240,6 +240,7 @@ def load(name: str | Path) -> Study:
         parts={str(k): str(v) for k, v in head.get("parts", {}).items()},
         words={str(k): str(v) for k, v in head.get("words", {}).items()},
         terms={str(k): str(v) for k, v in head.get("terms", {}).items()},
+        places={str(k): str(v) for k, v in head.get("places", {}).items()},
         folder=folder.resolve(),
         experiments=[*experiments, *(again for one in alternatives for again in _again(reader, one, experiments))],
         figures=[_figure(reader, entry) for one in tree.pop("figure", []) for entry, _ in _each(one)],

@@ -369,6 +369,7 @@ class Study:
     parts: Mapping[str, str]
     words: Mapping[str, str]  # for labels, in legends and tables
     terms: Mapping[str, str]  # what words of the statements mean
+    places: Mapping[str, str]  # how a value of a dimension is written, with {} in its place: "an RTT of {} s"
     checks: str
     describe_packet: str
     code: ModuleType | None

@@ -32,6 +32,9 @@ from roamsim.tables.significant import grouped, significant
 
 Verdict = Literal["agrees", "differs", "not decidable"]
 
+Place = Callable[[float], str]
+"""Writes a value along x: `an RTT of 0.46 s`."""
+
 #: Of readings, one that agrees decides, then one that is open.
 BEST_FIRST: tuple[Verdict, ...] = ("agrees", "not decidable", "differs")
 
@@ -206,9 +209,9 @@ def _beside(low: float, high: float, least: float, most: float) -> Verdict:
 
 
 def follows(
-    curve: Mapping[float, Estimate], formula: Callable[[float], float], tolerance: float, what: str
+    curve: Mapping[float, Estimate], formula: Callable[[float], float], tolerance: float, what: str, place: Place
 ) -> Finding:
-    """Holds a curve against a formula at every point."""
+    """Holds a curve against a formula at every point; `place` writes a value along x, as `Data.place` does."""
     if not curve or any(math.isnan(e.mean) or e.samples < 2 for e in curve.values()):
         return Finding("not decidable", f"{what}: values are missing")
 
@@ -228,14 +231,14 @@ def follows(
         verdict, at = "differs", furthest
     worst = curve[at]
     text = (
-        f"{what}: largest deviation {number(difference(worst.mean, formula(at)))} at {at:g} "
+        f"{what}: largest deviation {number(difference(worst.mean, formula(at)))} at {place(at)} "
         f"({with_interval(worst)}, formula {number(formula(at))})"
     )
     shrink = max(_shrink(e, formula(x) - tolerance, formula(x) + tolerance) for x, e in curve.items())
     return _finding(
         verdict,
         text,
-        value_of(f"{what}, at {at:g}", worst),
+        value_of(f"{what}, at {place(at)}", worst),
         samples=worst.samples,
         shrink=shrink,
         outside=widest,
@@ -263,17 +266,17 @@ def positive(estimate: Estimate, what: str) -> Finding:
     )
 
 
-def rises(curve: Mapping[float, Estimate], what: str) -> Finding:
+def rises(curve: Mapping[float, Estimate], what: str, place: Place) -> Finding:
     """A curve rises when no point lies below an earlier one with its whole interval, and the last above the first.
 
-    The intervals hold for all points of the curve together with 95 %.
+    The intervals hold for all points of the curve together with 95 %. `place` writes a value along x.
     """
     points = list(curve.items())
     if len(points) < 2 or any(e.samples < 2 or math.isnan(e.mean) for _, e in points):
         return Finding("not decidable", f"{what}: values are missing")
     (start, first), (end, last) = points[0], points[-1]
-    text = f"{what}: {with_interval(first)} at {start:g}, {with_interval(last)} at {end:g}"
-    ends = value_of(f"{what}, at {start:g}", first), value_of(f"{what}, at {end:g}", last)
+    text = f"{what}: {with_interval(first)} at {place(start)}, {with_interval(last)} at {place(end)}"
+    ends = value_of(f"{what}, at {place(start)}", first), value_of(f"{what}, at {place(end)}", last)
     pairs = list(combinations(curve, 2))
 
     def margin(pair: tuple[float, float], intervals: int) -> float:
@@ -285,11 +288,12 @@ def rises(curve: Mapping[float, Estimate], what: str) -> Finding:
     before, at = max(pairs, key=lambda pair: margin(pair, len(points)))
     samples = min(curve[before].samples, curve[at].samples)
     if margin((before, at), len(points)) > 1:
-        where = f"; falls from {number(curve[before].mean)} at {before:g} to {number(curve[at].mean)} at {at:g}"
+        earlier, later = (f"{number(curve[x].mean)} at {place(x)}" for x in (before, at))
+        where = f"; falls from {earlier} to {later}"
         return _finding(
             "differs",
             text + where,
-            value_of(f"{what}, at {at:g}", curve[at]),
+            value_of(f"{what}, at {place(at)}", curve[at]),
             *ends,
             samples=samples,
             outside=widest,

@@ -192,7 +192,8 @@ def redirection_stays(data: Data, start: str = MOBILE) -> Finding:
             at: statistics.sum_of_means([(1, values), (-1, without)])
             for at, values in zip(losses(data), curve, strict=True)
         }
-        found.append(follows(more_by, lambda _at: 0.0, FRAME_S, f"redirection less that without loss (s), {name}"))
+        what = f"redirection less that without loss (s), {name}"
+        found.append(follows(more_by, lambda _at: 0.0, FRAME_S, what, data.place("loss")))
     return every(found)
 
 
@@ -201,7 +202,7 @@ def signalling_grows(data: Data, start: str = MOBILE) -> Finding:
     curves = {
         name: data.curve("handovers", "signalling_s", "loss", start=start, transport=name) for name in TRANSPORTS
     }
-    return every([rises(curve, f"signalling (s), {name}") for name, curve in curves.items()])
+    return every([rises(curve, f"signalling (s), {name}", data.place("loss")) for name, curve in curves.items()])
 
 
 def request_longer_than_check(data: Data, start: str = MOBILE) -> Finding:
@@ -299,7 +300,7 @@ def application_loses(data: Data) -> Finding:
         without = data.estimate("handovers", "lost_packets", start=start, transport=name, loss=0)
         found += [
             within(without, 0, 0, f"lost without frame loss, {start}, {name}"),
-            rises(curve, f"lost, {start}, {name}"),
+            rises(curve, f"lost, {start}, {name}", data.place("loss")),
         ]
     return every(found)
 

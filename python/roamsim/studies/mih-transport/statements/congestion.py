@@ -238,7 +238,7 @@ def request_overhead_peaks_near_token_rate(data: Data) -> Finding:
         for limit in data.labels("congestion-near-rate", "limit"):
             at: dict[str, Any] = {"limit": limit, "timeout": timeout}
             curve = data.curve("congestion-near-rate", "overhead", "share_of_tokens", **at)
-            parts.append(peak(curve, 0.375, 0.75, f"{limit}, load in shares of the token rate: overhead"))
+            parts.append(peak(curve, 0.375, 0.75, f"{limit}: overhead", data.place("share_of_tokens")))
         return every(parts)
 
     chosen, *beyond = data.labels("congestion-near-rate", "timeout")

@@ -76,7 +76,7 @@ def printed_overheads(data: Data) -> Finding:
             )
             rule = partial(
                 follows, formula=partial(_constant, form(percent / 100)), tolerance=0.02,
-                what=f"{name} regime, p = {percent} %",
+                what=f"{name} regime, p = {percent} %", place=data.place("rtt"),
             )  # fmt: skip
             at: dict[str, Any] = {"kind": "indication", "validity": "acked", "loss_percent": percent}
             inside = _inside(curve, regime)
@@ -97,10 +97,13 @@ def unacknowledged_over_round_trip(data: Data) -> Finding:
             at: dict[str, Any] = {"kind": kind, "transport": "UDP", "loss_percent": percent}
             success = data.curve("rtt-plain", "success_rate", "rtt", **at)
             delay = data.curve("rtt-plain", "mean_delay_s", "rtt", **at)
-            what = f"{kind}s, p = {percent} %: success"
+            what, place = f"{kind}s, p = {percent} %: success", data.place("rtt")
             law = exact_curve(dict.fromkeys(success, unacknowledged_success(percent / 100, kind)))
-            parts.append(by_law(*(follows(one, partial(_constant, share), 0.01, what) for one in (success, law))))
-            parts.append(follows(delay, partial(_times, trips), 0.005, f"{kind}s, p = {percent} %: delay (s)"))
+            parts.append(
+                by_law(*(follows(one, partial(_constant, share), 0.01, what, place) for one in (success, law)))
+            )
+            what = f"{kind}s, p = {percent} %: delay (s)"
+            parts.append(follows(delay, partial(_times, trips), 0.005, what, place))
     return every(parts)
 
 
@@ -181,7 +184,7 @@ def losses_that_fail_a_transaction(data: Data) -> Finding:
                 curve = _inside(data.curve("rtt-ack", "success_rate", "rtt", **at), regime)
                 rule = partial(
                     follows, formula=partial(_constant, form(percent / 100)), tolerance=0.01,
-                    what=f"{name} regime, p = {percent} %",
+                    what=f"{name} regime, p = {percent} %", place=data.place("rtt"),
                 )  # fmt: skip
                 parts.append(by_law(rule(curve), rule(_law(data, "success_rate", curve, **at))))
         readings[policy] = every(parts)

@@ -61,7 +61,7 @@ def tcp_delay_steep(data: Data) -> Finding:
     parts = []
     for max_rto in data.labels("first-tcp", "max_rto"):
         curve = data.curve("first-tcp", "mean_delay_s", "loss", kind="indication", max_rto=max_rto)
-        parts.append(rises(curve, f"{max_rto}, delay (s)"))
+        parts.append(rises(curve, f"{max_rto}, delay (s)", data.place("loss")))
     low, high = (
         data.by_replication("first-tcp", "mean_delay_s", kind="indication", max_rto="MaxRTO 1 s", loss=loss)
         for loss in (0.1, PUBLISHED_LOSS)
@@ -91,7 +91,9 @@ def tcp_requests_below(data: Data) -> Finding:
     parts = [yes(without == 1.0, f"{what}: {number(without)}", Value(what, without))]
     for max_rto in data.labels("first-tcp-ack", "max_rto"):
         curve = data.curve("first-tcp-ack", "success_rate", "loss", kind="request", max_rto=max_rto)
-        parts.append(within(curve[max(curve)], 0.0, 0.999, f"{max_rto} with MIH ACK at {max(curve):g} loss"))
+        parts.append(
+            within(curve[max(curve)], 0.0, 0.999, f"{max_rto} with MIH ACK at {data.place('loss')(max(curve))}")
+        )
     return every(parts)
 
 
@@ -116,9 +118,8 @@ def response_delay_falls_again(data: Data) -> Finding:
     parts = []
     for max_rto in ("MaxRTO 0.75 s", "MaxRTO 1 s"):
         at: dict[str, Any] = {"kind": "request", "max_rto": max_rto}
-        parts.append(
-            peak(data.curve("first-tcp-ack", "mean_delay_s", "loss", **at), 0.40, 0.48, f"{max_rto}: delay (s)")
-        )
+        curve = data.curve("first-tcp-ack", "mean_delay_s", "loss", **at)
+        parts.append(peak(curve, 0.40, 0.48, f"{max_rto}: delay (s)", data.place("loss")))
     return every(parts)
 
 
@@ -158,7 +159,7 @@ def segments_rise_and_fall(data: Data) -> Finding:
         for max_rto in data.labels(experiment, "max_rto"):
             at: dict[str, Any] = {"kind": "indication", "max_rto": max_rto}
             curve = data.curve(experiment, "tcp_segments_per_message", "loss", **at)
-            parts.append(peak(curve, 0.01, LAST_PEAK, f"{max_rto}: segments"))
+            parts.append(peak(curve, 0.01, LAST_PEAK, f"{max_rto}: segments", data.place("loss")))
         readings[name] = every(parts)
     return either(readings, "the chart")
 
@@ -172,7 +173,10 @@ def segments_fall_sooner(data: Data) -> Finding:
             for kind in ("request", "indication")
         )
         readings[str(max_rto)] = every(
-            [peak(requests, 0.05, 0.15, "requests: segments"), peak(indications, 0.15, 0.25, "indications: segments")]
+            [
+                peak(requests, 0.05, 0.15, "requests: segments", data.place("loss")),
+                peak(indications, 0.15, 0.25, "indications: segments", data.place("loss")),
+            ]
         )
     return either(readings)
 
@@ -230,7 +234,7 @@ def request_load_falls(data: Data) -> Finding:
     parts = []
     for max_rto in ("MaxRTO 0.75 s", "MaxRTO 1 s"):
         curve = data.curve("first-tcp-ack", _load, "loss", kind="request", max_rto=max_rto)
-        parts.append(peak(curve, 0.05, LAST_PEAK, f"{max_rto}: load (kb/s)"))
+        parts.append(peak(curve, 0.05, LAST_PEAK, f"{max_rto}: load (kb/s)", data.place("loss")))
     return every(parts)
 
 

@@ -19,7 +19,7 @@ def delay_steps(data: Data) -> Finding:
     parts = []
     for ack in (FAST, SLOW):
         curve = data.curve("first-udp", "mean_delay_s", "loss", kind="indication", mih_ack=ack)
-        parts.append(rises(curve, f"delay (s) with timeout {ack.split()[-2]} s"))
+        parts.append(rises(curve, f"delay (s) with timeout {ack.split()[-2]} s", data.place("loss")))
     at = [
         data.by_replication("first-udp", "mean_delay_s", kind="indication", mih_ack=ack, loss=loss)
         for ack in (FAST, SLOW)
@@ -58,7 +58,9 @@ def printed_delay_sum(data: Data) -> Finding:
         law = {p: indication_delay_s(p, Timing(2 * one_way_s, timeout_s)) for p in curve}
         tolerance = 0.02 * (one_way_s + timeout_s)
         runs, exactly = (
-            follows(one, partial(formula, timeout_s, divided), tolerance, f"timeout {timeout_s:g} s")
+            follows(
+                one, partial(formula, timeout_s, divided), tolerance, f"timeout {timeout_s:g} s", data.place("loss")
+            )
             for one in (curve, exact_curve(law))
         )
         return by_law(runs, exactly)
@@ -76,7 +78,9 @@ def printed_delay_sum(data: Data) -> Finding:
         law = {rtt: rtt_ack({"rtt": rtt, "loss_percent": percent, **at}, "mean_delay_s", data) for rtt in lossy}
         tolerance = 0.02 * (min(none.values(), key=lambda e: e.mean).mean + ROUND_TWO_TIMEOUT_S)
         what = f"over the RTT, p = {percent} %"
-        return by_law(*(follows(one, sum_at, tolerance, what) for one in (lossy, exact_curve(law))))
+        return by_law(
+            *(follows(one, sum_at, tolerance, what, data.place("rtt")) for one in (lossy, exact_curve(law)))
+        )
 
     return either(
         {
@@ -101,7 +105,7 @@ def throughput_falls_from_its_peak(data: Data) -> Finding:
         what = f"timeout {timeout_s:g} s: throughput (kb/s)"
         law = exact_curve({p: _throughput_bps(data, p, timeout_s) for p in curve})
         runs, exactly = (
-            peak({p: e.scaled(1e-3) for p, e in one.items()}, 0.01, PUBLISHED_LOSS - 0.05, what)
+            peak({p: e.scaled(1e-3) for p, e in one.items()}, 0.01, PUBLISHED_LOSS - 0.05, what, data.place("loss"))
             for one in (curve, law)
         )
         parts.append(by_law(runs, exactly))

@@ -8,6 +8,7 @@ from dataclasses import replace
 from roamsim.statistics import Estimate
 from roamsim.study.judging import (
     Finding,
+    Place,
     apart,
     by_many,
     fall,
@@ -29,7 +30,7 @@ SIZES = (100, 500)
 POLICIES = ("acked", "strict", "open")
 
 
-def peak(curve: Mapping[float, Estimate], low: float, high: float, what: str) -> Finding:
+def peak(curve: Mapping[float, Estimate], low: float, high: float, what: str, place: Place) -> Finding:
     """Whether a curve has its peak between two places: it rises to it and falls behind it, the intervals apart.
 
     It differs where it is higher outside, or no lower at its ends, with intervals apart.
@@ -44,11 +45,11 @@ def peak(curve: Mapping[float, Estimate], low: float, high: float, what: str) ->
     ends = present[min(present)], present[max(present)]
     highest = at if top.mean >= present[beyond].mean else beyond
     text = (
-        f"{what} is highest at {highest:g} ({with_interval(present[highest])}), "
-        f"{with_interval(ends[1])} at {max(present):g}"
+        f"{what} is highest at {place(highest)} ({with_interval(present[highest])}), "
+        f"{with_interval(ends[1])} at {place(max(present))}"
     )
-    deciding = value_of(f"{what}, highest at {highest:g}", present[highest])
-    values = deciding, value_of(f"{what}, at {max(present):g}", ends[1])
+    deciding = value_of(f"{what}, highest at {place(highest)}", present[highest])
+    values = deciding, value_of(f"{what}, at {place(max(present))}", ends[1])
     outside = [present[x] for x in present if x not in inside]
 
     def above(intervals: int) -> float:
