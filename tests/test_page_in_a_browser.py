@@ -511,6 +511,46 @@ def test_the_table_of_an_answer_fits_a_telephone(tmp_path: Path) -> None:
     assert told == "390 0"
 
 
+@pytest.mark.parametrize(
+    ("answer", "first"),
+    [
+        ("- one\n- two\n- three\n\nAll:\n\n| a | b |\n|---|---|\n| 1 | 2 |", ["one"]),
+        ("Of all:\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n- one\n- two", []),
+        ("1. one\n2. two", ["one"]),
+    ],
+)
+def test_on_a_telephone_the_figure_stands_behind_the_first_part_of_the_answer(
+    tmp_path: Path, answer: str, first: list[str]
+) -> None:
+    page = Report("t")
+    page.answer("Which one?", answer)
+    svg = "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 300 200'/>"
+    page.picture("figure", svg, "A figure", lead=True)
+    asked = """
+      (() => {
+        const [first, further, figure] = [".answer", ".further", "figure"].map((one) => document.querySelector(one));
+        const top = (one) => Math.round(one.getBoundingClientRect().top), end = (one) => Math.round(one.getBoundingClientRect().bottom);
+        return JSON.stringify({
+          first: [...first.querySelectorAll("li")].map((item) => item.textContent), items: document.querySelectorAll("li").length,
+          start: further.querySelector("ol")?.start, apart: top(further) - end(first), figure: top(figure) - end(first),
+          further: top(further) - end(figure), width: Math.round(first.offsetWidth - further.offsetWidth),
+        });
+      })()"""
+    told = {}
+    with browser() as opened:
+        for width in (390, 1280):
+            opened.open(page.write(tmp_path / "page.html"), (width, 800))
+            told[width] = json.loads(opened.said(asked))
+    for one in told.values():
+        assert (one["first"], one["items"]) == (first, sum(mark in answer for mark in ("one", "two", "three")))
+        assert one.get("start") == (2 if answer.startswith("1.") else None)
+    assert 0 < told[390]["figure"] < 30
+    assert 0 < told[390]["further"] < 30
+    # On a wide screen both parts are one card, and the figure is below.
+    assert (told[1280]["apart"], told[1280]["width"]) == (0, 0)
+    assert told[1280]["further"] < 0
+
+
 #: Goes down a page step by step: how high tables are before and after, and which of their hints are seen.
 DOWN = (
     f"""

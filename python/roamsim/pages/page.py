@@ -15,6 +15,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -33,6 +34,8 @@ from roamsim.tables.words import count
 if TYPE_CHECKING:
     import altair
     import polars
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
     Table = Sequence[Mapping[str, Any]] | polars.DataFrame
     Chart = altair.TopLevelMixin | Mapping[str, Any]
@@ -240,8 +243,12 @@ class Report:
         self._captioned(f'id="{anchor}" class="picture"', caption, body, folded, lead)
 
     def answer(self, question: str, text: str) -> None:
-        """Adds a question and the answer to it, in Markdown, above the table of contents."""
-        self._lead.append(_part("answer", question, Markup(_markdown(text))))
+        """Adds a question and the answer to it, in Markdown, above the table of contents.
+
+        On a narrow screen what follows in `lead` stands behind the first table or item of the answer.
+        """
+        first, further = _opening(text)
+        self._lead.append(_part("answer", question, Markup(first), Markup(further)))
 
     def outcome(self, asked: str, came_out: Sequence[str]) -> None:
         """Adds what was asked and what came out of it, a sentence each, above the table of contents."""
@@ -300,7 +307,7 @@ class Report:
             .render(
                 title=self.title,
                 subtitle=self.subtitle,
-                lead=Markup("\n".join(self._lead)),
+                lead=Markup(_part("opening", Markup("\n".join(self._lead))) if self._lead else ""),
                 with_contents=len(self._contents) > FEW_SECTIONS,
                 contents=Markup(_part("contents", self._contents) if len(self._contents) > FEW_SECTIONS else ""),
                 body=Markup("\n".join(self._body)),
@@ -413,6 +420,27 @@ def _part(name: str, *contents: Any) -> str:
 
 def _markdown(text: str) -> str:
     """Markdown as HTML, with values that stay on one line with their unit; HTML inside is shown as text."""
+    markdown, parsed = _parsed(text)
+    return _rendered(markdown, parsed)
+
+
+def _opening(text: str) -> tuple[str, str]:
+    """Markdown as HTML in two parts: up to its first table or the first item of its first list, and the rest."""
+    markdown, parsed = _parsed(text)
+    for at, token in enumerate(parsed):
+        if token.type == "table_close":
+            return _rendered(markdown, parsed[: at + 1]), _rendered(markdown, parsed[at + 1 :])
+        if token.type == "list_item_close" and token.level == 1 and parsed[at + 1].type == "list_item_open":
+            opens = next(one for one in parsed if one.type in ("bullet_list_open", "ordered_list_open"))
+            closes = next(one for one in parsed[at:] if one.level == 0)
+            first, further = [*parsed[: at + 1], closes], [opens, *parsed[at + 1 :]]
+            if opens.type == "ordered_list_open":
+                further[0] = replace(opens, attrs={"start": int(opens.attrs.get("start", 1)) + 1})
+            return _rendered(markdown, first), _rendered(markdown, further)
+    return _rendered(markdown, parsed), ""
+
+
+def _parsed(text: str) -> tuple[MarkdownIt, list[Token]]:
     from markdown_it import MarkdownIt
 
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
@@ -421,6 +449,10 @@ def _markdown(text: str) -> str:
         # Not what is code, which may be copied.
         if part.type == "text":
             part.content = _together(part.content)
+    return markdown, parsed
+
+
+def _rendered(markdown: MarkdownIt, parsed: Sequence[Token]) -> str:
     rendered: str = markdown.renderer.render(parsed, markdown.options, {})
     return rendered
 
