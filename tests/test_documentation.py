@@ -214,6 +214,11 @@ def test_a_link_to_nothing_is_found(tmp_path: Path) -> None:
     assert dead_links(page) == ["none.md", "other.md#own"]
 
 
+def test_every_picture_is_on_a_page() -> None:
+    shown = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    assert [one.name for one in sorted(ROOT.glob("docs/images/*")) if f"images/{one.name}" not in shown] == []
+
+
 def test_the_readme_has_examples_to_run() -> None:
     assert len(list(blocks(ROOT / "README.md"))) >= 2
 

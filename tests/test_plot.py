@@ -16,6 +16,7 @@ from roamsim.estimates.against import against
 from roamsim.estimates.curves import Curves, curves
 from roamsim.estimates.distributions import messages, transfers
 from roamsim.pictures import fonts
+from roamsim.pictures.charts import COLOURS
 from roamsim.pictures.paper import (
     Dress,
     alike,
@@ -104,6 +105,7 @@ def test_lines_that_look_alike_are_told() -> None:
         frame = polars.DataFrame(rows, schema_overrides=lows).with_columns(samples=1, missing=polars.lit(0.0))
         axes = axes_of(draw_curves, Curves(Target.parse("flows.goodput_bps"), frame, "load", "", True, "delay"))
         lines = [mark[0] for mark in names_of([axes]).values()]
+        assert {line.get_color() for line in lines} <= set(COLOURS)
         return {(line.get_color(), line.get_linestyle(), line.get_marker()) for line in lines}, alike([axes])
 
     # Ten colours, three marks and three dashes.

@@ -17,6 +17,7 @@ from roamsim.estimates.against import Against
 from roamsim.estimates.curves import Curves
 from roamsim.estimates.distributions import Distribution
 from roamsim.pictures import fonts, timed
+from roamsim.pictures.charts import COLOURS
 from roamsim.pictures.timeseries import POINTS, Panel
 from roamsim.tables.words import titled
 
@@ -154,10 +155,10 @@ def same_span(panels: list[Axes]) -> None:
 def _marked(number: int) -> tuple[str, str, str]:
     """Colour, shape of points and dashes of lines: ten colours, then these again with other shapes and dashes.
 
-    Ninety lines with points look different, thirty without points.
+    The colours are those of pages. Ninety lines with points look different, thirty without points.
     """
     turn, colour = divmod(number, 10)
-    return f"C{colour}", "os^"[(turn + turn // 3 % 3) % 3], ("-", "--", ":")[turn % 3]
+    return COLOURS[colour], "os^"[(turn + turn // 3 % 3) % 3], ("-", "--", ":")[turn % 3]
 
 
 def alike(panels: Iterable[Axes]) -> str:
