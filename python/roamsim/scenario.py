@@ -967,6 +967,9 @@ class Dualpi2Queue(Table):
         coupling: The coupling factor k: L4S packets are marked with probability k p', others with p'^2. Default:
             RFC 9332 section 2.1. Without it: 2.0.
         step_threshold: An L4S packet that waits longer is marked. Default: Linux's. Without it: "1ms".
+        step_min_packets: `step_threshold` marks a packet only if at least so many other L4S packets are queued
+            when it leaves. Default: more than `Th_len`, one packet (RFC 9332 appendix A.2). With 0 it always
+            marks, as Linux does by default. Without it: 2.
         classic_share: The classic queue's share of the octets while both queues wait. Default: Linux's. Without
             it: 0.1.
     """
@@ -980,6 +983,7 @@ class Dualpi2Queue(Table):
     beta: float | None = None
     coupling: float | None = None
     step_threshold: Duration | None = None
+    step_min_packets: int | None = None
     classic_share: Probability | None = None
 
 

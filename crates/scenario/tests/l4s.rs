@@ -119,6 +119,21 @@ fn prague_and_a_classic_sender_share_the_line_within_a_factor_of_two() {
     }
 }
 
+#[test]
+fn prague_alone_fills_a_line_on_which_a_packet_takes_longer_than_the_step() {
+    // A packet of 1500 octets takes 1.2 ms at 10 Mb/s, the step is at 1 ms. Without the least length of the
+    // L4S queue every packet that waits for another one is marked.
+    let goodput_bps = |rate: &str, least: &str| {
+        let line = [("link.line.rate", rate), ("link.line.queue.step_min_packets", least)];
+        floats(&outcome(DOWNLOADS, &[&PRAGUE[..], &line].concat()), "flows", "goodput_bps")[0]
+    };
+    for (rate, bps) in [("4Mb/s", 4e6), ("10Mb/s", 10e6), ("20Mb/s", 20e6)] {
+        let share = goodput_bps(rate, "2") / (bps * 1460.0 / 1500.0);
+        assert!(share > 0.95, "{rate}: {share}");
+    }
+    assert!(goodput_bps("10Mb/s", "0") < 5e6);
+}
+
 /// Two downloads by Prague, of which the second has a path of its own length to the bottleneck.
 const TWO_LENGTHS: &str = r#"
 [scenario]

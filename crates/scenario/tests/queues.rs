@@ -506,7 +506,7 @@ fn classes_that_have_no_packets_or_two_claims_are_refused() {
         ("{ discipline = \"priority\", classes = [[\"ef\"]], ecn = true }", "unknown key `ecn`"),
         (
             "{ packets = 10, ecn = true }",
-            "only queues of `red`, `codel`, `fq_codel` and `pie` mark packets, and only TCP answers",
+            "only queues of `red`, `codel`, `fq_codel` and `pie` mark packets, and only TCP and QUIC answer",
         ),
     ] {
         let pairs = [("link.line.queue".to_owned(), queue.to_owned())];

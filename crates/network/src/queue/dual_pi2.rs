@@ -5,7 +5,9 @@
 //! - A proportional-integral controller updates p' every `update_interval` by the longer waiting time of
 //!   both first packets: alpha for its distance from `target`, beta for its change (appendix A.1).
 //! - On departure, classic packets are dropped with probability p'^2, or marked if their transport has ECN.
-//!   L4S packets are marked with probability k p' (section 2.1), and always after `step_threshold`.
+//!   L4S packets are marked with probability k p' (section 2.1), and always after `step_threshold` while
+//!   `step_min_packets` are queued behind them: a queue that one packet makes long is not marked (appendix
+//!   A.2, `Th_len`; in Linux `min_qlen_step`, on arrival).
 //! - If k p' exceeds 1, packets of both queues are dropped with probability p'^2, and all other L4S packets
 //!   are marked (section 4.2.3).
 //! - While less than two full packets wait, the probabilities do not apply.
@@ -40,6 +42,8 @@ pub struct Settings {
     pub coupling: f64,
     /// An L4S packet that waits longer is marked.
     pub step_threshold: Span,
+    /// It is not if fewer L4S packets are queued when it leaves.
+    pub step_min_packets: u32,
     /// The share of the octets that the classic queue has while both wait.
     pub classic_share: f64,
     /// The largest packet.
@@ -145,6 +149,12 @@ impl DualPi2 {
             (true, false) => self.random.bernoulli(coupled) && !next.mark(),
         }
     }
+
+    /// Whether the L4S queue's own rule marks a packet that leaves it.
+    fn is_behind_step(&self, now: Time, next: &Waiting) -> bool {
+        let Settings { step_threshold, step_min_packets, .. } = self.settings;
+        now - next.since > step_threshold && self.l4s.length().packets >= step_min_packets as usize
+    }
 }
 
 impl Discipline for DualPi2 {
@@ -168,7 +178,7 @@ impl Discipline for DualPi2 {
                 self.dropped.push_back(next);
                 continue;
             }
-            if is_l4s && now - next.since > self.settings.step_threshold {
+            if is_l4s && self.is_behind_step(now, &next) {
                 next.mark();
             }
             self.credit_bytes += change;
@@ -213,6 +223,7 @@ mod tests {
         beta_per_s: 3.2,
         coupling: 2.0,
         step_threshold: Span::from_ms(1),
+        step_min_packets: 2,
         classic_share: 0.1,
         mtu_bytes: 1500,
     };
@@ -271,13 +282,30 @@ mod tests {
     #[test]
     fn an_l4s_packet_is_marked_behind_a_step() {
         let mut queues = queues(SETTINGS);
-        for id in 0..3 {
-            come(&mut queues, 1000 * id, id, Ecn::Capable1);
+        for (id, us) in [0, 1000, 2000, 2100, 2200].into_iter().enumerate() {
+            come(&mut queues, us, id as u64, Ecn::Capable1);
         }
-        // The first has waited for a millisecond, no longer; the second for 1.5 ms.
-        let marks: Vec<bool> =
-            [1000, 2500, 2500].map(|us| queues.dequeue(at_us(us)).expect("a packet").marked).to_vec();
+        // The first has waited for a millisecond, no longer; the second for 1.5 ms; the third for 0.5 ms.
+        let marks = [1000, 2500, 2500].map(|us| queues.dequeue(at_us(us)).expect("a packet").marked);
         assert_eq!(marks, [false, true, false]);
+    }
+
+    /// RFC 9332 appendix A.2, lines 5a to 5d: with more than `Th_len` = 1 packet queued behind it. Classic
+    /// packets do not count.
+    #[test]
+    fn the_step_spares_a_short_l4s_queue() {
+        let marks = |step_min_packets| {
+            let mut queues = queues(Settings { step_min_packets, ..SETTINGS });
+            (0..4).for_each(|id| come(&mut queues, 0, id, Ecn::Capable1));
+            let first = [0; 4].map(|_| queues.dequeue(at_us(5000)).expect("a packet").marked);
+            (4..7).for_each(|id| come(&mut queues, 5000, id, Ecn::Capable0));
+            come(&mut queues, 5000, 7, Ecn::Capable1);
+            let mut left = std::iter::from_fn(|| queues.dequeue(at_us(10_000)));
+            (first, left.find(|next| next.packet.id.0 == 7).expect("a packet").marked)
+        };
+        assert_eq!(marks(2), ([true, true, false, false], false));
+        // Linux's default.
+        assert_eq!(marks(0), ([true; 4], true));
     }
 
     /// Of 20,000 packets of a kind that leave at such a p', the shares that are marked and dropped.

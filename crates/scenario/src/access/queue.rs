@@ -292,6 +292,11 @@ pub struct DualPi2 {
     #[serde(default = "dual_pi2_step_threshold", with = "units::duration")]
     #[schemars(with = "units::Duration")]
     pub step_threshold: Span,
+    /// `step_threshold` marks a packet only if at least so many other L4S packets are queued when it leaves.
+    /// Default: more than `Th_len`, one packet (RFC 9332 appendix A.2). With 0 it always marks, as Linux does
+    /// by default.
+    #[serde(default = "dual_pi2_step_min_packets")]
+    pub step_min_packets: u32,
     /// The classic queue's share of the octets while both queues wait. Default: Linux's.
     #[serde(default = "dual_pi2_classic_share", deserialize_with = "units::probability")]
     #[schemars(with = "units::Probability")]
@@ -320,6 +325,10 @@ fn dual_pi2_coupling() -> f64 {
 
 fn dual_pi2_step_threshold() -> Span {
     Span::from_ms(1)
+}
+
+fn dual_pi2_step_min_packets() -> u32 {
+    2
 }
 
 fn dual_pi2_classic_share() -> f64 {
@@ -449,6 +458,7 @@ impl Queue {
                 beta,
                 coupling,
                 step_threshold,
+                step_min_packets,
                 classic_share,
             }) => Rule::DualPi2(dual_pi2::Settings {
                 target,
@@ -457,6 +467,7 @@ impl Queue {
                 beta_per_s: beta,
                 coupling,
                 step_threshold,
+                step_min_packets,
                 classic_share,
                 mtu_bytes,
             }),
