@@ -312,3 +312,16 @@ def test_a_figure_may_name_the_labels_of_its_series(page: Path, tmp_path: Path) 
 def test_a_value_along_x_is_written_with_its_name_or_as_the_study_says() -> None:
     data = Data([], {}, {"rtt": "an RTT of {} s"})  # type: ignore[arg-type]
     assert (data.place("rtt")(0.46), data.place("loss")(0.5)) == ("an RTT of 0.46 s", "loss = 0.5")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[study]\nseed 1\n", "study.toml:2:6: invalid TOML: Expected '='"),
+        ('[study]\ntitle = """x', "study.toml: invalid TOML: Unterminated string"),
+    ],
+)
+def test_a_mistake_in_the_toml_of_a_study_has_its_line_and_column(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "study.toml").write_text(text)
+    with pytest.raises(UsageError, match=message):
+        study.load(tmp_path)

@@ -100,6 +100,16 @@ fn a_file_is_read_by_line_and_refused_by_line() {
         ("rate = { mahimahi = \"back.trace\" }", "back.trace:3:1", "the time goes back, from 3 ms to 2 ms"),
         ("rate = { file = \"negative.csv\" }", "negative.csv:2:1", "\"-1\" is not a rate in Mb/s"),
         ("rate = { mahimahi = \"none.trace\" }", "path.toml:", "there is no file"),
+        (
+            "rate = { mahimahi = \"a\\new.trace\" }",
+            "there is no file \"a\\new.trace\"",
+            "write `/` between folders",
+        ),
+        (
+            "rate = { mahimahi = 'a\\b.trace' }",
+            "there is no file \"a\\\\b.trace\"",
+            "write `/` between folders",
+        ),
     ] {
         let report = parse(rate).expect_err(rate).render(false);
         assert!(report.contains(line) && report.contains(message), "{report}");

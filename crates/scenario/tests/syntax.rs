@@ -186,8 +186,8 @@ const MISTAKES: &[(&str, &[&str])] = &[
 ];
 
 /// The problems of a text: place, message and help, and the second place.
-fn told(text: &str) -> String {
-    let Err(refused) = Scenario::parse(text, "scenario.toml", Format::Toml, &[]) else { panic!("{text}") };
+fn told(text: &str, format: Format) -> String {
+    let Err(refused) = Scenario::parse(text, "scenario.toml", format, &[]) else { panic!("{text}") };
     let report = refused.render(false);
     let places = report.lines().filter_map(|line| line.split_once("[scenario.toml:")?.1.strip_suffix(']'));
     let label = report.lines().find_map(|line| line.split_once("╰── ")).map(|(_, label)| label);
@@ -206,7 +206,7 @@ fn every_mistake_has_its_place_and_its_help() {
     for (kind, texts) in MISTAKES {
         all.push_str(&format!("# {kind}\n"));
         for text in *texts {
-            let told = told(text);
+            let told = told(text, Format::Toml);
             assert!(!told.contains("invalid TOML") && !told.contains("NO HELP"), "{text}\n{told}");
             all.push_str(&format!("{}\n{told}", text.escape_debug().to_string().replace("\\\"", "\"")));
         }
@@ -248,4 +248,37 @@ fn further_mistakes_are_told_unless_they_follow_from_the_first() {
     };
     assert_eq!(count("[scenario]\nseed = tcp\nname = x\nduration \"1s\"\n"), 3);
     assert_eq!(count("between = [\"a\", \"b\"\nseed = 1\nname = x\n[[link]]\nrate = 5 kb/s\n"), 1);
+}
+
+/// The same of JSON, whose messages are the parser's.
+#[test]
+fn mistakes_in_json_have_their_help_too() {
+    let mut all = String::new();
+    for text in [
+        "[scenario]\nseed = 1",
+        "seed = 1",
+        "// comment\n{}",
+        "{'seed': 1}",
+        "{seed: 1}",
+        "{\"seed\": 'x'}",
+        "{\"seed\": True}",
+        "{\"seed\": 01}",
+        "{\"seed\": .5}",
+        "{\"seed\": 1,}",
+        "{\"seed\": [1,]}",
+        "{\"seed\": 1 \"name\": 2}",
+        "{\"seed\": [1 2]}",
+        "{\"seed\" 1}",
+        "{\"seed\": 1",
+        "{\"seed\": \"x",
+        "{\"seed\": \"x\ny\"}",
+        "{\"file\": \"C:\\Users\"}",
+        "{\"seed\": 1}}",
+        "{\"seed\": 1, // the seed\n\"name\": 2}",
+    ] {
+        let told = told(text, Format::Json);
+        assert!(!told.contains("NO HELP"), "{text}\n{told}");
+        all.push_str(&format!("{}\n{told}", text.escape_debug().to_string().replace("\\\"", "\"")));
+    }
+    insta::assert_snapshot!(all);
 }

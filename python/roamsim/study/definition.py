@@ -212,6 +212,10 @@ def load(name: str | Path) -> Study:
             continue
         try:
             tree |= tomllib.loads(decode_text(read_whole(file)).removeprefix("\ufeff"))
+        except tomllib.TOMLDecodeError as error:
+            what, _, place = str(error).partition(" (at line ")
+            where = f":{place.rstrip(')').replace(', column ', ':')}" if place else ""
+            raise UsageError(f"{file}{where}: invalid TOML: {what}") from None
         except (OSError, ValueError) as error:
             raise UsageError(f"{file}: {error}") from None
     reader = _Reader(folder)

@@ -78,7 +78,13 @@ impl Folder {
                         `allow_files_outside=True`";
             return Err((format!("{shown} lies outside of the scenario's folder"), help.to_owned()));
         }
+        // An escape sequence that the author of a Windows path did not mean, or a backslash where it is none.
+        let escaped = name.contains(|c: char| c.is_control() || cfg!(not(windows)) && c == '\\');
         found.map_err(|_| {
+            if escaped {
+                let help = "write `/` between folders: `\\` begins an escape sequence";
+                return (format!("there is no file {name:?}"), help.to_owned());
+            }
             let help = "a path is relative to the folder of the scenario";
             (format!("there is no file {}", path.display()), help.to_owned())
         })

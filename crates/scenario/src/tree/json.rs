@@ -36,14 +36,49 @@ pub(crate) fn from_json(text: &str, source: u32, problems: &mut Problems) -> Opt
             let written = text.trim_end();
             let offset = offset.min(written.len().saturating_sub(1));
             let place = if written.is_empty() { None } else { Place::new(source, offset..offset + 1) };
-            let message = match message {
-                TOO_DEEP => message.to_owned(),
-                _ => format!("invalid JSON: {message}"),
+            let problem = match message {
+                TOO_DEEP => Problem::new(message),
+                _ => {
+                    Problem::new(format!("invalid JSON: {message}")).help_if(advice(message, written, offset))
+                }
             };
-            problems.add(Problem::new(message).at(place));
+            problems.add(problem.at(place));
             None
         }
     }
+}
+
+/// What to do about a syntax error, of which serde_json says so much.
+fn advice(message: &str, text: &str, at: usize) -> Option<String> {
+    let found = text.get(at..)?.chars().next();
+    let advice = match message {
+        "expected value" if !text.trim_start().starts_with(['{', '/']) => {
+            "JSON begins with `{`; give a file in TOML a name that ends in `.toml`"
+        }
+        "expected value" | "key must be a string" if matches!(found, Some('/' | '#')) => {
+            "JSON has no comments: remove this one"
+        }
+        "expected value" | "key must be a string" if found == Some('\'') => {
+            "write `\"` in place of each `'` around a text"
+        }
+        "expected value" => {
+            "a value is a number such as 0.5, a text in `\"`, `true`, `false`, `null`, a list or a table"
+        }
+        "key must be a string" => "write keys between `\"`",
+        "trailing comma" => "remove the last comma",
+        "trailing characters" => "remove this: the scenario ends before it",
+        "invalid number" => "write a number as in 5, 0.5 or 1e6",
+        "invalid escape" => "in a path write `/`; elsewhere write `\\\\` for a backslash",
+        _ if message.starts_with("expected `,`") => "write `,` before this",
+        _ if message.starts_with("expected `:`") => "write `:` between key and value",
+        _ if message.starts_with("EOF while parsing a string") => "write `\"` behind the text",
+        _ if message.starts_with("EOF") => "close each `{` and `[`",
+        _ if message.starts_with("control character") => {
+            "write `\"` behind the text in the line where it begins, or `\\n` for a line break"
+        }
+        _ => return None,
+    };
+    Some(advice.to_owned())
 }
 
 /// For how many values there is room before any is read: each but the root stands behind a bracket or a
