@@ -120,9 +120,6 @@ impl<L: CongestionControl> Law<L> {
             self.untold_bytes += bytes;
         }
         let may_grow = !self.is_from_before(sent);
-        if !may_grow && !L::FOLLOWS_PACKETS {
-            return;
-        }
         self.is_collapsed &= !may_grow;
         self.law.on_ack(&Ack {
             bytes,
@@ -142,17 +139,21 @@ impl<L: CongestionControl> Law<L> {
 
 impl<L: CongestionControl + Clone + Send + Sync + 'static> Controller for Law<L> {
     fn on_sent(&mut self, now: Instant, bytes: u64, _last_packet_number: u64) {
-        let Some(packets) = &mut self.packets else { return };
         let now = clock::simulated(now);
         // The library tells of acknowledgements that it sends, too, which never leave the flight. Beside them
         // the meter has data alone.
-        if packets.delivered_bytes() > 0 && self.meter.in_flight_bytes.load(Ordering::Relaxed) == 0 {
-            packets.in_flight = 0;
+        let mut has_no_flight = self.meter.in_flight_bytes.load(Ordering::Relaxed) == 0;
+        if let Some(packets) = &mut self.packets {
+            if packets.delivered_bytes() > 0 && has_no_flight {
+                packets.in_flight = 0;
+            }
+            has_no_flight = packets.in_flight == 0;
         }
-        if packets.in_flight == 0 && self.last_sent > Time::ZERO {
+        if has_no_flight && self.last_sent > Time::ZERO {
             self.law.on_idle_end(now, self.last_sent);
         }
         self.last_sent = now;
+        let Some(packets) = &mut self.packets else { return };
         packets.on_sent(now, bytes, self.law.cwnd_bytes());
         self.law.on_sent(packets.in_flight);
     }
@@ -247,7 +248,7 @@ impl<L: CongestionControl + Clone + Send + Sync + 'static> Controller for Law<L>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use roamsim_protocols::tcp::congestion::Bbr;
+    use roamsim_protocols::tcp::congestion::{Bbr, Cubic, CubicLinux};
 
     /// Counts the ends of idle times.
     #[derive(Clone)]
@@ -288,6 +289,69 @@ mod tests {
         clock::instant(Time::ZERO + Span::from_ms(ms))
     }
 
+    /// The calls by which the library and the endpoint report data.
+    fn send<L: CongestionControl + Clone + Send + Sync + 'static>(law: &mut Law<L>, ms: u64) {
+        law.on_sent(at(ms), 1200, 0);
+        law.meter.in_flight_bytes.fetch_add(1200, Ordering::Relaxed);
+    }
+
+    /// All that is in flight, sent then, is acknowledged.
+    fn acknowledge_all<L: CongestionControl + Clone + Send + Sync + 'static>(
+        law: &mut Law<L>,
+        ms: u64,
+        sent_ms: u64,
+    ) {
+        let bytes = law.meter.in_flight_bytes.swap(0, Ordering::Relaxed);
+        law.acknowledge(at(ms), at(sent_ms), bytes, false, Span::from_ms(100));
+        law.on_end_acks(at(ms), 0, false, None);
+    }
+
+    /// The window in datagrams after a loss from 100, a pause of 5 s, and a full window of data behind it.
+    fn datagrams_after_a_pause<L: CongestionControl + Clone + Send + Sync + 'static>() -> f64 {
+        let (random, meter) = (Stream::new(1, 0, "law"), Arc::<Meter>::default());
+        let mut law = Law::<L>::new((120_000, 1200), at(0), &random, None, meter);
+        law.on_congestion_event(at(500), at(400), false, 1200);
+        assert_eq!(law.window_bytes(), 70 * 1200);
+        // The stage begins at 1 s.
+        send(&mut law, 900);
+        acknowledge_all(&mut law, 1000, 900);
+        (0..70).for_each(|_| send(&mut law, 6000));
+        acknowledge_all(&mut law, 6100, 6000);
+        law.window_bytes() as f64 / 1200.0
+    }
+
+    /// RFC 9438 section 5.8: 0.1 s of the stage have passed, not 5.1 s. K = cbrt((100 - 70) / 0.4) = 4.217 s,
+    /// so a round trip of 70 datagrams leads to W_cubic(0.1 s + 0.1 s) = 100 - 0.4 x 4.017^3 = 74.07, not to
+    /// 100.4. The first datagram had added 0.03.
+    #[test]
+    fn a_pause_is_not_part_of_the_time_of_cubic() {
+        let datagrams = datagrams_after_a_pause::<Cubic>();
+        assert!((74.0..74.2).contains(&datagrams), "{datagrams}");
+    }
+
+    /// Whole segments: 100 - 25 = 75 are the target, so each 70 / 5 = 14 of 71 acknowledged add one. With the
+    /// pause the target would be 100, and 35 would be added.
+    #[test]
+    fn a_pause_is_not_part_of_the_time_of_linux_cubic() {
+        assert_eq!(datagrams_after_a_pause::<CubicLinux>(), 75.0);
+    }
+
+    /// Linux's CUBIC aims at the window one smallest round trip ahead, and measures it during repairs, too. At
+    /// 20 ms that is 100 - 29 = 71 datagrams when the epoch begins, at 100 ms it is 100 - 27 = 73.
+    #[test]
+    fn round_trips_during_a_repair_count_for_linux_cubic() {
+        for (rtt_ms, datagrams) in [(20, 71), (100, 73)] {
+            let (random, meter) = (Stream::new(1, 0, "law"), Arc::<Meter>::default());
+            let mut law = Law::<CubicLinux>::new((120_000, 1200), at(0), &random, None, meter);
+            law.acknowledge(at(101), at(1), 1200, true, Span::from_ms(100));
+            law.on_congestion_event(at(500), at(400), false, 1200);
+            law.acknowledge(at(500 + rtt_ms), at(500), 1200, false, Span::from_ms(100));
+            (0..70).for_each(|_| send(&mut law, 600 + rtt_ms));
+            acknowledge_all(&mut law, 700 + rtt_ms, 600 + rtt_ms);
+            assert_eq!(law.window_bytes(), datagrams * 1200);
+        }
+    }
+
     /// The library holds a datagram back unless the flight with it is below the window that it gets.
     #[test]
     fn a_datagram_may_fill_the_window() {
@@ -319,11 +383,6 @@ mod tests {
     fn acknowledgements_that_it_sends_do_not_hide_an_idle_time() {
         let (random, meter) = (Stream::new(1, 0, "law"), Arc::<Meter>::default());
         let mut law = Law::<Idle>::new((12_000, 1200), at(0), &random, None, Arc::clone(&meter));
-        // The calls by which the library and the endpoint report data.
-        let send = |law: &mut Law<Idle>, ms| {
-            law.on_sent(at(ms), 1200, 0);
-            meter.in_flight_bytes.fetch_add(1200, Ordering::Relaxed);
-        };
         send(&mut law, 1);
         send(&mut law, 2);
         assert_eq!(law.law.0, 0);

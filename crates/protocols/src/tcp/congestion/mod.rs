@@ -188,10 +188,9 @@ pub trait CongestionControl {
     /// section 3.2).
     const COUNTS_MARKS: bool = false;
 
-    /// Whether it follows single packets: by `snd_una` and `snd_nxt`, by acknowledgements by which the window
-    /// may not grow, or in `on_sent`, `on_losses`, `on_delivery` and `on_idle_end`. TCP tells all of them
-    /// anyway. QUIC does so by records of packets, and tells a control without them of growth and reductions
-    /// only.
+    /// Whether it follows single packets: by `snd_una` and `snd_nxt`, or in `on_sent`, `on_losses` and
+    /// `on_delivery`. TCP tells all of them anyway. QUIC does so by records of packets, which a control
+    /// without this does not need.
     const FOLLOWS_PACKETS: bool = true;
 
     /// One that waits for [`CongestionControl::start`].
