@@ -200,6 +200,7 @@ impl<L: CongestionControl + Clone + Send + Sync + 'static> Controller for Law<L>
             false => Cause::FastRetransmit { flight_bytes },
         };
         self.law.on_congestion_at(cause, clock::simulated(now));
+        self.meter.mark_reductions.fetch_add(u64::from(is_marked), Ordering::Relaxed);
         if is_persistent {
             let flight_bytes = self.flight_bytes();
             let cause = Cause::Timeout { flight_bytes, repeated: true, repairing: false };

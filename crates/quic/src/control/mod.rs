@@ -32,7 +32,8 @@ pub(crate) struct Meter {
     pub(crate) timeouts: AtomicU64,
     /// Octets in flight as of the last acknowledgement.
     pub(crate) in_flight_bytes: AtomicU64,
-    /// Acknowledgements that told of marks, and those that reduced the window.
+    /// Acknowledgements that told of marks, and those for which a control reduced its window. Prague's falls
+    /// with later acknowledgements.
     pub(crate) mark_events: AtomicU64,
     pub(crate) mark_reductions: AtomicU64,
     /// The rate of a law that has one of its own; 0 without.
@@ -65,7 +66,8 @@ impl ControllerFactory for Factory {
                 kind.visit(Path { factory: &self, now, mtu: current_mtu, random })
             }
         };
-        Box::new(Metered { control, meter: Arc::clone(&self.meter) })
+        let is_librarys = self.kind == Kind::NewReno;
+        Box::new(Metered { control, is_librarys, meter: Arc::clone(&self.meter) })
     }
 }
 
@@ -90,6 +92,8 @@ impl Visitor for Path<'_> {
 /// A control that keeps the meter.
 struct Metered {
     control: Box<dyn Controller>,
+    /// The library's, which tells of a reduction by its window alone. A [`Law`] counts its own.
+    is_librarys: bool,
     meter: Arc<Meter>,
 }
 
@@ -114,7 +118,7 @@ impl Controller for Metered {
         // The library tells of no octets where a queue has marked.
         if lost_bytes == 0 {
             self.meter.mark_events.fetch_add(1, Ordering::Relaxed);
-            let has_reduced = self.control.window() < before_bytes;
+            let has_reduced = self.is_librarys && self.control.window() < before_bytes;
             self.meter.mark_reductions.fetch_add(u64::from(has_reduced), Ordering::Relaxed);
         }
     }
@@ -132,7 +136,8 @@ impl Controller for Metered {
     }
 
     fn clone_box(&self) -> Box<dyn Controller> {
-        Box::new(Metered { control: self.control.clone_box(), meter: Arc::clone(&self.meter) })
+        let (control, meter) = (self.control.clone_box(), Arc::clone(&self.meter));
+        Box::new(Metered { control, is_librarys: self.is_librarys, meter })
     }
 
     fn initial_window(&self) -> u64 {
@@ -242,6 +247,28 @@ mod tests {
             let (mut control, _) = control(kind, 100_000, at(0));
             control.on_congestion_event(at(50), at(10), false, 0);
             assert_eq!(window_bytes(&*control), left_bytes, "{kind:?}");
+        }
+    }
+
+    /// A mark of a packet from before the last reduction reduces nothing (RFC 9002 section 7.3.2).
+    #[test]
+    fn every_control_counts_the_reductions_for_marks() {
+        for kind in [
+            Kind::NewReno,
+            Kind::Law(Tcp::Reno),
+            Kind::Law(Tcp::Cubic),
+            Kind::Law(Tcp::Dctcp),
+            Kind::Law(Tcp::Prague),
+        ] {
+            let (mut control, meter) = control(kind, 100_000, at(0));
+            for (now_ms, sent_ms) in [(50, 10), (60, 20), (100, 70)] {
+                control.on_congestion_event(at(now_ms), at(sent_ms), false, 0);
+            }
+            let counts = [&meter.mark_events, &meter.mark_reductions].map(|of| of.load(Ordering::Relaxed));
+            assert_eq!(counts, [3, 2], "{kind:?}");
+            // A loss is none.
+            control.on_congestion_event(at(200), at(150), false, 1200);
+            assert_eq!(meter.mark_reductions.load(Ordering::Relaxed), 2, "{kind:?}");
         }
     }
 
