@@ -12,11 +12,11 @@
 //! - **Runs before the heap.** Packets of one length take the same time on links of one rate and delay, so
 //!   their events are pushed in a few sequences, each in order. Some runs (`near`) keep these sequences: an
 //!   entry goes to the end of the first run whose last entry is not later. The earliest entry is the first
-//!   one of some run. The `heap` only holds entries that fit no run, and events that may be due at any time
-//!   ([`Event::order`]).
-//! - **Order of the runs.** They are the piles of patience sorting. Except for the last run, which periodic
-//!   events share, their last entries are in order, the latest first. So the first run that fits is the
-//!   closest.
+//!   one of some run. Paced flows send when they like: more runs, which other events do not pay for, take
+//!   what they scatter. The `heap` only holds entries that fit no run, and events that may be due at any
+//!   time ([`Event::order`]).
+//! - **Order of the runs.** They are the piles of patience sorting. Except for the run that periodic events
+//!   share, their last entries are in order, the latest first. So the first run that fits is the closest.
 
 mod heap;
 mod near;
@@ -25,6 +25,7 @@ mod wheel;
 use crate::time::{Span, Time};
 use near::Near;
 use std::marker::PhantomData;
+use std::num::NonZeroU32;
 use wheel::{Entry, Wheel};
 
 /// What is due within this time is due soon. Chosen: longer than the delays of most links, shorter than the
@@ -74,6 +75,14 @@ const RUN_BITS: u32 = 3;
 /// One insertion.
 const INSERTION: u32 = 1 << RUN_BITS;
 
+/// A place in the order of insertions, for an event that is pushed later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reserved {
+    insertion: NonZeroU32,
+    /// How often insertions had been counted anew by then.
+    counts: u32,
+}
+
 /// Pending events in order of time, then of insertion.
 pub struct EventQueue<E> {
     /// What was due soon when it was pushed, by the time since `epoch`.
@@ -82,6 +91,8 @@ pub struct EventQueue<E> {
     far: Wheel,
     /// The number of the next one, from [`INSERTION`] on; zero where no further one has room in a key.
     insertions: u32,
+    /// How often they have been counted anew.
+    counts: u32,
     /// Nothing comes out beyond it.
     end: Time,
     /// No later than anything pending, and less than 2^32 ns before all that is in `near`.
@@ -101,6 +112,7 @@ impl<E: Event> Default for EventQueue<E> {
             near: Near::default(),
             far: Wheel::default(),
             insertions: INSERTION,
+            counts: 0,
             end: Time::ZERO,
             epoch: Time::ZERO,
             now: Time::ZERO,
@@ -157,6 +169,11 @@ impl<E: Event> EventQueue<E> {
             return self.push_counted_anew(order, time, code);
         }
         self.insertions = insertion.wrapping_add(INSERTION);
+        self.push_numbered(order, time, code, insertion);
+    }
+
+    #[inline(always)]
+    fn push_numbered(&mut self, order: Order, time: Time, code: u32, insertion: u32) {
         // Neither is less than zero.
         if time.as_ns().wrapping_sub(self.now.as_ns()) < SOON.as_ns() {
             // Less than 2^32, as the last event came out in this epoch.
@@ -165,10 +182,34 @@ impl<E: Event> EventQueue<E> {
             match order {
                 Order::Kept => self.near.push(key, code),
                 Order::OfPeriods => self.near.push_last(key, code),
-                Order::Any => self.near.push_apart(key, code),
+                Order::Any => self.near.push_any(key, code),
             }
         } else {
             self.push_far(time, insertion, code);
+        }
+    }
+
+    /// Takes the place in the order of insertions that an event pushed now would have.
+    #[inline]
+    pub fn reserve(&mut self) -> Reserved {
+        loop {
+            if let Some(insertion) = NonZeroU32::new(self.insertions) {
+                self.insertions = self.insertions.wrapping_add(INSERTION);
+                return Reserved { insertion, counts: self.counts };
+            }
+            self.count_anew();
+        }
+    }
+
+    /// Adds an event as if it had been pushed when its place was reserved, if insertions have not been
+    /// counted anew since, which happens once in five hundred million. Nothing at its time that was pushed
+    /// later may have come out.
+    #[inline(never)]
+    pub fn push_reserved(&mut self, order: Order, time: Time, event: E, reserved: Reserved) {
+        if reserved.counts == self.counts {
+            self.push_numbered(order, time, event.to_code(), reserved.insertion.get());
+        } else {
+            self.push_of(order, time, event);
         }
     }
 
@@ -350,6 +391,7 @@ impl<E: Event> EventQueue<E> {
         );
         all.sort_unstable();
         self.insertions = INSERTION;
+        self.counts = self.counts.wrapping_add(1);
         self.near_until = 0;
         for (time, _, code, is_near) in all {
             let insertion = self.insertions;
@@ -528,5 +570,57 @@ mod tests {
         queue.push(Time::MAX, u32::MAX);
         assert_eq!(queue.pop(), Some((Time::MAX, u32::MAX)));
         assert_eq!(queue.pop(), None);
+    }
+
+    #[test]
+    fn what_is_in_any_run_goes_over_into_the_next_epoch() {
+        let mut queue = EventQueue::new();
+        queue.end_at(Time::MAX);
+        let at = |us: u64| Time::ZERO + EPOCH + Span::from_us(us);
+        queue.push(Time::from_ns(EPOCH.as_ns() - 500_000), 2);
+        assert_eq!(queue.pop().map(|(_, code)| code), Some(2));
+        // Each is due before all others: four runs, three more, and the heap. The first begins an epoch.
+        let due = [90, 80, 70, 60, 50, 40, 30, 20, 10, 0];
+        for us in due {
+            queue.push(at(us), 2 + 5 * us as u32);
+        }
+        let order: Vec<(Time, u32)> = std::iter::from_fn(|| queue.pop()).collect();
+        let expected: Vec<(Time, u32)> =
+            due.into_iter().rev().map(|us| (at(us), 2 + 5 * us as u32)).collect();
+        assert_eq!(order, expected);
+    }
+
+    #[test]
+    fn what_is_pushed_at_a_reserved_place_comes_out_as_if_it_had_been_pushed_then() {
+        let at = |ns| Time::from_ns(ns);
+        // Due soon, and in the wheel.
+        for due in [50, 2 * SOON.as_ns()] {
+            let mut queue = EventQueue::new();
+            queue.end_at(Time::MAX);
+            queue.push(at(due), 2);
+            let reserved = queue.reserve();
+            queue.push(at(due), 3);
+            queue.push(at(20), 4);
+            assert_eq!(queue.pop(), Some((at(20), 4)));
+            queue.push_reserved(Order::Any, at(due), 7, reserved);
+            let order: Vec<u32> = std::iter::from_fn(|| queue.pop()).map(|(_, code)| code).collect();
+            assert_eq!(order, [2, 7, 3]);
+        }
+    }
+
+    #[test]
+    fn where_insertions_are_counted_anew_a_reserved_place_is_behind_the_others() {
+        let at = Time::from_ns(50);
+        let last = 0u32.wrapping_sub(INSERTION);
+        let mut queue = EventQueue { insertions: last, ..EventQueue::new() };
+        queue.end_at(Time::MAX);
+        let reserved = queue.reserve();
+        queue.push(at, 2);
+        queue.push_reserved(Order::Kept, at, 7, reserved);
+        let order: Vec<u32> = std::iter::from_fn(|| queue.pop()).map(|(_, code)| code).collect();
+        assert_eq!(order, [2, 7]);
+        // The count itself can be what takes the last place.
+        let mut queue = EventQueue::<u32> { insertions: 0, ..EventQueue::new() };
+        assert_eq!(queue.reserve(), Reserved { insertion: NonZeroU32::new(INSERTION).unwrap(), counts: 1 });
     }
 }

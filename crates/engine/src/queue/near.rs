@@ -3,9 +3,16 @@
 use super::heap::Heap;
 use super::{NOTHING, RUN_BITS};
 
-/// How many runs there are; the number behind theirs is the heap's. Chosen: wires of one delay and packets of
-/// two lengths need three, a bottleneck before them a fourth, and each more is looked at for every event.
+/// How many runs are looked at for every event. Chosen: wires of one delay and packets of two lengths need
+/// three, a bottleneck before them a fourth.
 const RUNS: usize = 4;
+
+/// How many more there are, for what fits into none of these. Chosen: two take nearly all of it where flows
+/// are paced, whose packets come when they like.
+const MORE: usize = 3;
+
+/// What stands for the heap in a key, behind the numbers of the runs.
+const HEAP: u64 = (RUNS + MORE) as u64;
 
 /// A run has room for so many behind its first from when it needs any. Chosen: seldom full where few packets
 /// are under way, and of no size.
@@ -55,28 +62,95 @@ impl Behind {
     }
 }
 
-/// What is due soon: some runs, each in order by itself, and a heap of what fits into none.
+/// Runs, each in order by itself.
+#[repr(C)] // what every event needs lies together
+struct Runs<const N: usize> {
+    /// The first key of each; [`NOTHING`] where there is none.
+    firsts: [u64; N],
+    /// What those stand for.
+    codes: [u32; N],
+    /// The last key of each; of an empty one, the last that it had.
+    lasts: [u64; N],
+    behind: [Behind; N],
+}
+
+impl<const N: usize> Default for Runs<N> {
+    fn default() -> Runs<N> {
+        Runs {
+            firsts: [NOTHING; N],
+            codes: [0; N],
+            lasts: [0; N],
+            behind: std::array::from_fn(|_| Behind::default()),
+        }
+    }
+}
+
+impl<const N: usize> Runs<N> {
+    /// Adds an entry to a run, none of whose entries is later.
+    #[inline(always)]
+    fn push(&mut self, run: usize, key: u64, code: u32) {
+        self.lasts[run] = key;
+        if self.firsts[run] == NOTHING {
+            self.firsts[run] = key;
+            self.codes[run] = code;
+        } else {
+            self.behind[run].push(key, code);
+        }
+    }
+
+    #[inline(always)]
+    fn first(&self) -> u64 {
+        self.firsts.iter().fold(NOTHING, |first, &key| first.min(key))
+    }
+
+    /// Takes the first entry of a run that has any; `None` where there is no such run.
+    #[inline(always)]
+    fn take_first(&mut self, run: usize) -> Option<u32> {
+        let &code = self.codes.get(run)?;
+        match self.behind[run].pop() {
+            Some((key, code)) => (self.firsts[run], self.codes[run]) = (key, code),
+            None => self.firsts[run] = NOTHING,
+        }
+        Some(code)
+    }
+
+    fn len(&self) -> usize {
+        let firsts = self.firsts.iter().filter(|&&key| key != NOTHING).count();
+        firsts + self.behind.iter().map(Behind::len).sum::<usize>()
+    }
+
+    /// All keys, those of what has been taken among them.
+    fn keys(&mut self) -> impl Iterator<Item = &mut u64> {
+        let behind = self.behind.iter_mut().flat_map(|behind| &mut behind.entries).map(|(key, _)| key);
+        self.firsts.iter_mut().chain(&mut self.lasts).chain(behind)
+    }
+
+    fn entries(&self) -> impl Iterator<Item = (u64, u32)> {
+        let firsts = self.firsts.into_iter().zip(self.codes).filter(|&(key, _)| key != NOTHING);
+        firsts.chain(self.behind.iter().flat_map(|behind| behind.entries[behind.taken..].iter().copied()))
+    }
+}
+
+/// What is due soon: runs, and apart from them more runs and a heap of what fits into none.
+#[derive(Default)]
 #[repr(C)] // what every event needs lies together
 pub(super) struct Near {
-    /// The first key of each run, and behind them that of the heap; [`NOTHING`] where there is none.
-    firsts: [u64; RUNS + 1],
-    /// What those of the runs stand for.
-    codes: [u32; RUNS],
-    /// The last key of each run; of an empty one, the last that it had.
-    lasts: [u64; RUNS],
-    behind: [Behind; RUNS],
+    apart: Apart,
+    runs: Runs<RUNS>,
+    more: Runs<MORE>,
     heap: Heap,
 }
 
-impl Default for Near {
-    fn default() -> Near {
-        Near {
-            firsts: [NOTHING; RUNS + 1],
-            codes: [0; RUNS],
-            lasts: [0; RUNS],
-            behind: Default::default(),
-            heap: Heap::default(),
-        }
+/// The earliest keys of what is apart; [`NOTHING`] where there is none.
+struct Apart {
+    /// Of all of it.
+    first: u64,
+    of_heap: u64,
+}
+
+impl Default for Apart {
+    fn default() -> Apart {
+        Apart { first: NOTHING, of_heap: NOTHING }
     }
 }
 
@@ -85,11 +159,11 @@ impl Near {
     #[inline(always)]
     pub fn push(&mut self, key: u64, code: u32) {
         // Each run by itself, so that its place is known where it is written.
-        match self.lasts.map(|last| last <= key) {
-            [true, ..] => self.push_behind::<0>(key, code),
-            [_, true, ..] => self.push_behind::<1>(key, code),
-            [_, _, true, _] => self.push_behind::<2>(key, code),
-            [.., true] => self.push_behind::<3>(key, code),
+        match self.runs.lasts.map(|last| last <= key) {
+            [true, ..] => self.runs.push(0, key, code),
+            [_, true, ..] => self.runs.push(1, key | 1, code),
+            [_, _, true, _] => self.runs.push(2, key | 2, code),
+            [.., true] => self.runs.push(3, key | 3, code),
             _ => self.push_apart(key, code),
         }
     }
@@ -97,72 +171,71 @@ impl Near {
     /// Adds an entry to the last run, if it fits.
     #[inline(never)]
     pub fn push_last(&mut self, key: u64, code: u32) {
-        if self.lasts[RUNS - 1] <= key {
-            return self.push_behind::<{ RUNS - 1 }>(key, code);
+        if self.runs.lasts[RUNS - 1] <= key {
+            return self.runs.push(RUNS - 1, key | (RUNS - 1) as u64, code);
         }
         self.push_apart(key, code);
     }
 
-    /// Adds an entry to a run, none of whose entries is later.
-    #[inline(always)]
-    fn push_behind<const RUN: usize>(&mut self, key: u64, code: u32) {
-        let key = key | RUN as u64;
-        self.lasts[RUN] = key;
-        if self.firsts[RUN] == NOTHING {
-            self.firsts[RUN] = key;
-            self.codes[RUN] = code;
-        } else {
-            self.behind[RUN].push(key, code);
-        }
+    /// Adds an entry that fits into none of the first runs; apart, so that it is out of their way.
+    #[inline(never)]
+    fn push_apart(&mut self, key: u64, code: u32) {
+        let Some(run) = self.more.lasts.iter().position(|&last| last <= key) else {
+            return self.push_any(key, code);
+        };
+        let key = key | (RUNS + run) as u64;
+        self.more.push(run, key, code);
+        self.apart.first = self.apart.first.min(key);
     }
 
-    /// Into the heap; apart, so that it is out of the way of the runs.
+    /// Adds an entry to the heap.
     #[inline(never)]
-    pub fn push_apart(&mut self, key: u64, code: u32) {
-        let key = key | RUNS as u64;
+    pub fn push_any(&mut self, key: u64, code: u32) {
+        let key = key | HEAP;
         self.heap.push(key, code);
-        self.firsts[RUNS] = self.firsts[RUNS].min(key);
+        self.apart.of_heap = self.apart.of_heap.min(key);
+        self.apart.first = self.apart.first.min(key);
     }
 
     /// The earliest key, or [`NOTHING`].
     #[inline(always)]
     pub fn first(&self) -> u64 {
-        self.firsts.iter().fold(NOTHING, |first, &key| first.min(key))
+        self.runs.first().min(self.apart.first)
     }
 
     /// Takes the entry with the earliest key, which is this one.
     #[inline(always)]
     pub fn take_first(&mut self, key: u64) -> u32 {
         let run = (key & ((1 << RUN_BITS) - 1)) as usize;
-        let Some(&code) = self.codes.get(run) else { return self.take_apart() };
-        match self.behind[run].pop() {
-            Some((key, code)) => (self.firsts[run], self.codes[run]) = (key, code),
-            None => self.firsts[run] = NOTHING,
+        match self.runs.take_first(run) {
+            Some(code) => code,
+            None => self.take_apart(run - RUNS),
         }
-        code
     }
 
     #[inline(never)]
-    fn take_apart(&mut self) -> u32 {
-        // A hole from before is closed.
-        self.heap.first();
-        let code = self.heap.take_first();
-        self.firsts[RUNS] = self.heap.second();
+    fn take_apart(&mut self, run: usize) -> u32 {
+        let code = self.more.take_first(run).unwrap_or_else(|| {
+            // A hole from before is closed.
+            self.heap.first();
+            let code = self.heap.take_first();
+            self.apart.of_heap = self.heap.second();
+            code
+        });
+        self.apart.first = self.more.first().min(self.apart.of_heap);
         code
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        let firsts = self.firsts[..RUNS].iter().filter(|&&key| key != NOTHING).count();
-        firsts + self.behind.iter().map(Behind::len).sum::<usize>() + self.heap.len()
+        self.runs.len() + self.more.len() + self.heap.len()
     }
 
     /// Has times count from so much later on.
     pub fn move_on(&mut self, later: u64) {
-        let heap = self.heap.keys();
-        let behind = self.behind.iter_mut().flat_map(|behind| &mut behind.entries).map(|(key, _)| key);
-        let keys = self.firsts.iter_mut().chain(&mut self.lasts).chain(behind).chain(heap);
-        for key in keys.filter(|key| **key != NOTHING) {
+        let apart = [&mut self.apart.first, &mut self.apart.of_heap];
+        let runs = self.runs.keys().chain(self.more.keys());
+        for key in runs.chain(apart).chain(self.heap.keys()).filter(|key| **key != NOTHING) {
             // Keys of what has been taken are earlier: in the hole of the heap, in runs, and the last of
             // empty runs.
             *key = key.saturating_sub(later);
@@ -171,17 +244,14 @@ impl Near {
 
     /// Has no run in order with what it had; nothing is left in any.
     pub fn begin_anew(&mut self) {
-        self.lasts = [0; RUNS];
+        (self.runs.lasts, self.more.lasts) = ([0; RUNS], [0; MORE]);
     }
 
     /// All entries, in their order.
     pub fn drain(&mut self) -> Vec<(u64, u32)> {
-        let Near { firsts, codes, behind, mut heap, .. } = std::mem::take(self);
+        let Near { runs, more, mut heap, .. } = std::mem::take(self);
         let mut entries = heap.drain();
-        entries.extend(firsts.into_iter().zip(codes).filter(|&(key, _)| key != NOTHING));
-        for behind in &behind {
-            entries.extend(&behind.entries[behind.taken..]);
-        }
+        entries.extend(runs.entries().chain(more.entries()));
         entries.sort_unstable();
         entries
     }

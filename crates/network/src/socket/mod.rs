@@ -18,7 +18,7 @@ pub use crate::ends::SocketId;
 pub(crate) use self::sctp::Follows;
 
 use self::sctp::ChunkLog;
-use crate::alarm::{Alarm, Moment};
+use crate::alarm::{Moment, NestedAlarm};
 use crate::ending::Life;
 use crate::ends::Onward;
 use crate::event::Event;
@@ -355,16 +355,16 @@ pub struct EcnCounts {
 
 /// The timer of a connection's machine fires; `handle_timeout` does what is due by `poll_timeout`.
 fn wake<M>(
-    (alarm, machine): (&mut Alarm, &mut M),
+    (alarm, machine): (&mut NestedAlarm, &mut M),
     moment: &mut Moment<'_>,
     event: Event,
     poll_timeout: impl FnOnce(&M) -> Option<Time>,
     handle_timeout: impl FnOnce(&mut M, Time),
 ) -> bool {
-    let now = moment.now;
-    if !alarm.fires(now) {
+    if !alarm.fires(event, moment) {
         return false;
     }
+    let now = moment.now;
     let due = poll_timeout(machine);
     if due.is_none_or(|due| due > now) {
         alarm.arm(due, event, moment);

@@ -5,7 +5,7 @@
 
 use super::endpoint::{Arrival, Endpoint, EndpointEvent};
 use super::{Coming, Counts, Envelope, Socket, SocketEnd, SocketEvent, SocketId, Traffic, User};
-use crate::alarm::{Alarm, Moment};
+use crate::alarm::{Moment, NestedAlarm};
 use crate::capture::encode;
 use crate::ending::{Failure, Life};
 use crate::event::Event;
@@ -48,7 +48,7 @@ pub struct OpenSocket {
     ip: IpVersion,
     written: Arc<IpAddresses>,
     endpoint: Box<dyn Endpoint>,
-    alarm: Alarm,
+    alarm: NestedAlarm,
     written_bytes: u64,
     delivered_bytes: u64,
     /// On their way to this socket.
@@ -90,7 +90,7 @@ impl OpenSocket {
                 ip,
                 written: Arc::clone(written),
                 endpoint,
-                alarm: Alarm::default(),
+                alarm: NestedAlarm::default(),
                 written_bytes: 0,
                 delivered_bytes: 0,
                 incoming: VecDeque::new(),

@@ -6,7 +6,7 @@ use super::{
     Coming, Counts, Envelope, Repairs, Socket, SocketEnd, SocketEvent, SocketId, Traffic, User, sample_rtt,
     sample_window,
 };
-use crate::alarm::{Alarm, Moment};
+use crate::alarm::{Moment, NestedAlarm};
 use crate::ending::{Failure, Life};
 use crate::event::Event;
 use crate::packet::{Message, Packet, Pdu};
@@ -65,7 +65,7 @@ pub struct SctpSocket {
     pub traffic_class: TrafficClass,
     /// Its exchange with IP.
     pub traffic: Traffic,
-    alarm: Alarm,
+    alarm: NestedAlarm,
     pub(crate) random: Stream,
     how: SctpUse,
     /// The stream of the next message.
@@ -137,7 +137,7 @@ impl SctpSocket {
                 user: here.user,
                 traffic_class: here.traffic_class,
                 traffic: Traffic::default(),
-                alarm: Alarm::default(),
+                alarm: NestedAlarm::default(),
                 random,
                 how,
                 next_stream: 0,

@@ -9,7 +9,7 @@ use super::{
     Coming, Counts, EcnCounts, Envelope, FastOpenCounts, Repairs, SendBufferCounts, Socket, SocketEnd,
     SocketEvent, SocketId, Traffic, User, sample_rtt, sample_window,
 };
-use crate::alarm::{Alarm, Moment};
+use crate::alarm::{Moment, NestedAlarm};
 use crate::ending::{Failure, Life};
 use crate::ends::Onward;
 use crate::event::Event;
@@ -53,7 +53,7 @@ pub struct TcpSocket {
     /// It is the sink of a bulk flow that takes at once what arrives: `delivered_bytes` is the flow's
     /// account, which is read now and then.
     pub(crate) keeps_account: bool,
-    alarm: Alarm,
+    alarm: NestedAlarm,
     /// Its exchange with IP.
     pub traffic: Traffic,
     /// Octets its user has got so far.
@@ -165,7 +165,7 @@ impl TcpSocket {
                 user: here.user,
                 traffic_class: here.traffic_class,
                 traffic: Traffic::default(),
-                alarm: Alarm::default(),
+                alarm: NestedAlarm::default(),
                 written_bytes: 0,
                 delivered_bytes: 0,
                 messages: None,
