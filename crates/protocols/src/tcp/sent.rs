@@ -7,7 +7,8 @@
 //! acknowledged.
 //!
 //! The records lie in the order of the stream without a gap. Beside them the transmissions lie in the order
-//! of time, so that looking for losses costs the number of holes, not the window.
+//! of time, so that looking for losses costs the number of holes, not the window. As long as nothing was
+//! repeated and nothing has arrived out of order, both orders are one, and only the first is kept.
 
 use std::collections::VecDeque;
 
@@ -27,21 +28,12 @@ pub(super) enum Mark {
     Sacked,
 }
 
-/// Octets that were sent in one segment, last.
+/// Octets that were sent in one segment, last. One is a line of the cache.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record {
     pub(super) start: u64,
-    /// One above the last.
-    pub(super) end: u64,
     /// When they were last sent.
     pub(super) at: Time,
-    pub(super) mark: Mark,
-    /// Of lost ones, whether the retransmission timer told.
-    by_timeout: bool,
-    /// Some had been sent before.
-    pub(super) repeated: bool,
-    /// The sender had nothing else to send.
-    app_limited: bool,
     /// What the connection had delivered when they were sent, and when it last had.
     delivered: u64,
     delivered_at: Time,
@@ -50,11 +42,32 @@ pub(super) struct Record {
     /// Octets in flight with them, and octets taken as lost before.
     in_flight: u64,
     lost: u64,
+    /// How many they are: what one segment holds, and a FIN.
+    length: u32,
+    pub(super) mark: Mark,
+    /// Of lost ones, whether the retransmission timer told.
+    by_timeout: bool,
+    /// Some had been sent before.
+    pub(super) repeated: bool,
+    /// The sender had nothing else to send.
+    app_limited: bool,
 }
 
 impl Record {
+    #[inline]
     fn bytes(&self) -> u64 {
-        self.end - self.start
+        u64::from(self.length)
+    }
+
+    /// One above the last octet.
+    #[inline]
+    pub(super) fn end(&self) -> u64 {
+        self.start + self.bytes()
+    }
+
+    #[inline]
+    pub(super) fn octets(&self) -> Range {
+        Range { start: self.start, end: self.end() }
     }
 }
 
@@ -120,8 +133,12 @@ pub(super) struct Heard {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sent {
     records: VecDeque<Record>,
-    /// Transmissions in the order of time, and of their octets at equal times. Some are out of date.
+    /// Transmissions in the order of time, and of their octets at equal times, unless that is the order of the
+    /// records. Some are out of date.
     order: VecDeque<(Time, Range)>,
+    has_order: bool,
+    /// When octets were last sent again.
+    repeated_at: Time,
     /// What the peer has told of above SND.UNA.
     sacked: Ranges,
     /// The blocks of the last acknowledgement that had any, as on the wire. All are in `sacked`, or 0, 0.
@@ -184,6 +201,7 @@ impl Sent {
 
     /// Nothing from `limit` on has been sent after all.
     pub(super) fn truncate(&mut self, limit: u64) {
+        self.keep_order();
         self.cut_at(limit);
         while let Some(last) = self.records.back().filter(|last| last.start >= limit) {
             self.outstanding_bytes -= last.bytes();
@@ -205,30 +223,62 @@ impl Sent {
             // A time with nothing in flight is no part of any interval.
             (self.first_sent_at, self.delivered_at) = (now, now);
         }
-        let top = self.records.back().map_or(start, |last| last.end);
-        self.outstanding_bytes += end.saturating_sub(top);
-        let mut record = Record {
+        let record = Record {
             start,
-            end,
             at: now,
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            first_sent_at: self.first_sent_at,
+            in_flight: self.in_flight_bytes() + (end - start),
+            lost: self.lost,
+            length: (end - start) as u32,
             mark: Mark::InFlight,
             by_timeout: false,
             repeated,
             app_limited: self.app_limited_until > 0,
-            delivered: self.delivered,
-            delivered_at: self.delivered_at,
-            first_sent_at: self.first_sent_at,
-            in_flight: 0,
-            lost: self.lost,
         };
-        if start < top {
+        if repeated || self.records.back().is_some_and(|last| start < last.end()) {
+            return self.on_repeated(record);
+        }
+        self.outstanding_bytes += record.bytes();
+        self.records.push_back(record);
+        if self.has_order {
+            self.note_order(now, record.octets());
+        }
+    }
+
+    /// Octets are sent, some of which had been before.
+    #[inline(never)]
+    fn on_repeated(&mut self, record: Record) {
+        self.keep_order();
+        self.repeated_at = record.at;
+        let top = self.records.back().map_or(record.start, Record::end);
+        self.outstanding_bytes += record.end().saturating_sub(top);
+        if record.start < top {
             let place = self.replace(record);
             self.records[place].in_flight = self.in_flight_bytes();
         } else {
-            record.in_flight = self.in_flight_bytes();
             self.records.push_back(record);
         }
-        self.note_order(now, Range { start, end });
+        self.note_order(record.at, record.octets());
+    }
+
+    /// The order of time is kept from now on: it may become another than that of the stream.
+    fn keep_order(&mut self) {
+        if !self.has_order {
+            self.has_order = true;
+            self.order.extend(self.records.iter().map(|record| (record.at, record.octets())));
+        }
+    }
+
+    /// The order of time is no longer kept, if all that is outstanding went behind the last repetition and is
+    /// in flight.
+    fn forget_order(&mut self) {
+        let is_newer = self.records.front().is_none_or(|first| first.at > self.repeated_at);
+        if is_newer && self.is_plain() {
+            self.has_order = false;
+            self.order.clear();
+        }
     }
 
     /// Puts a transmission behind those sent before, in the order of octets among those of the same time.
@@ -245,9 +295,9 @@ impl Sent {
     /// Puts a record in the place of what it holds of others, which it returns.
     fn replace(&mut self, record: Record) -> usize {
         let first = self.cut_at(record.start);
-        self.cut_at(record.end);
+        self.cut_at(record.end());
         let mut next = first;
-        while let Some(old) = self.records.get(next).filter(|old| old.start < record.end) {
+        while let Some(old) = self.records.get(next).filter(|old| old.start < record.end()) {
             match old.mark {
                 Mark::Lost => self.lost_marked_bytes -= old.bytes(),
                 Mark::Sacked => self.sacked_bytes -= old.bytes(),
@@ -266,12 +316,12 @@ impl Sent {
 
     /// The place of the first record that ends above `offset`.
     fn place_of(&self, offset: u64) -> usize {
-        let Some(first) = self.records.front().filter(|first| first.end <= offset) else { return 0 };
+        let Some(first) = self.records.front().filter(|first| first.end() <= offset) else { return 0 };
         // Most records are as long as the first.
         let likely = ((offset - first.start) / first.bytes().max(1)) as usize;
         match self.records.get(likely) {
-            Some(record) if record.start <= offset && offset < record.end => likely,
-            _ => self.records.partition_point(|record| record.end <= offset),
+            Some(record) if record.start <= offset && offset < record.end() => likely,
+            _ => self.records.partition_point(|record| record.end() <= offset),
         }
     }
 
@@ -285,8 +335,9 @@ impl Sent {
         let Some(record) = self.records.get_mut(place).filter(|record| record.start < offset) else {
             return place;
         };
-        let rest = Record { start: offset, ..*record };
-        record.end = offset;
+        let length = (offset - record.start) as u32;
+        let rest = Record { start: offset, length: record.length - length, ..*record };
+        record.length = length;
         self.records.insert(place + 1, rest);
         place + 1
     }
@@ -301,21 +352,22 @@ impl Sent {
         if is_later(record, heard.newest.as_ref()) {
             heard.newest = Some(*record);
         }
+        let end = record.end();
         if !record.repeated {
-            let original = (record.at, record.end);
+            let original = (record.at, end);
             if heard.newest_original.is_none_or(|newest| newest < original) {
                 heard.newest_original = Some(original);
             }
-            heard.first_original_end = Some(heard.first_original_end.unwrap_or(u64::MAX).min(record.end));
-            heard.reordered |= record.end < self.forward_ack;
+            heard.first_original_end = Some(heard.first_original_end.unwrap_or(u64::MAX).min(end));
+            heard.reordered |= end < self.forward_ack;
         }
-        self.forward_ack = self.forward_ack.max(record.end);
+        self.forward_ack = self.forward_ack.max(end);
     }
 
     /// The peer tells of the octets from `start` to `end`, which lie above SND.UNA; true when any of them is
     /// new.
     pub(super) fn on_block(&mut self, start: u64, end: u64, now: Time) -> bool {
-        let Some(top) = self.records.back().map(|last| last.end) else { return false };
+        let Some(top) = self.records.back().map(Record::end) else { return false };
         let block = Range { start, end: end.min(top) };
         if block.start >= block.end {
             return false;
@@ -363,10 +415,11 @@ impl Sent {
     }
 
     fn mark_arrived(&mut self, octets: Range, now: Time) -> bool {
+        self.keep_order();
         let mut place = self.cut_at(octets.start);
         let mut any = false;
         while let Some(&record) = self.records.get(place).filter(|record| record.start < octets.end) {
-            if record.end > octets.end {
+            if record.end() > octets.end {
                 self.cut(place, octets.end);
                 continue;
             }
@@ -388,7 +441,7 @@ impl Sent {
     #[inline]
     pub(super) fn on_ack(&mut self, snd_una: u64, now: Time) {
         while let Some(&first) = self.records.front().filter(|first| first.start < snd_una) {
-            if first.end > snd_una {
+            if first.end() > snd_una {
                 self.cut_at(snd_una);
                 continue;
             }
@@ -407,8 +460,11 @@ impl Sent {
             // `sacked` has dropped octets above SND.UNA, or numbers on the wire may come to mean others.
             self.told = Default::default();
         }
-        while self.order.front().is_some_and(|(_, octets)| octets.end <= snd_una) {
-            self.order.pop_front();
+        if self.has_order {
+            while self.order.front().is_some_and(|(_, octets)| octets.end <= snd_una) {
+                self.order.pop_front();
+            }
+            self.forget_order();
         }
     }
 
@@ -419,6 +475,10 @@ impl Sent {
         newest: (Time, u64),
         is_due: impl Fn(Time) -> Option<Time>,
     ) -> Option<Time> {
+        if !self.has_older_than(newest) {
+            return None;
+        }
+        self.keep_order();
         let mut wait_to = None;
         // Entries that wait stay in place.
         let mut kept = 0;
@@ -442,7 +502,10 @@ impl Sent {
     /// Whether [`Sent::mark_lost`] may find a transmission older than `newest`.
     #[inline]
     pub(super) fn has_older_than(&self, newest: (Time, u64)) -> bool {
-        self.order.front().is_some_and(|entry| is_before(entry, newest))
+        match self.has_order {
+            true => self.order.front().is_some_and(|entry| is_before(entry, newest)),
+            false => self.records.front().is_some_and(|first| (first.at, first.end()) < newest),
+        }
     }
 
     /// Whether some of the octets are still in flight by the transmission of that time.
@@ -452,7 +515,7 @@ impl Sent {
             if record.at == at && record.mark == Mark::InFlight {
                 return true;
             }
-            if record.end >= octets.end {
+            if record.end() >= octets.end {
                 break;
             }
             place += 1;
@@ -492,7 +555,7 @@ impl Sent {
         if self.takes_losses {
             self.losses.push(Lost {
                 start: record.start,
-                end: record.end,
+                end: record.end(),
                 in_flight_at_sent: record.in_flight,
                 lost_since_sent: self.lost - record.lost,
                 app_limited: record.app_limited,
@@ -523,10 +586,11 @@ impl Sent {
 
     /// What was taken as lost is in flight after all.
     pub(super) fn unmark_lost(&mut self) {
+        self.keep_order();
         for record in &mut self.records {
             if record.mark == Mark::Lost {
                 record.mark = Mark::InFlight;
-                self.order.push_back((record.at, Range { start: record.start, end: record.end }));
+                self.order.push_back((record.at, record.octets()));
             }
         }
         self.lost_marked_bytes = 0;
@@ -536,7 +600,7 @@ impl Sent {
 
     /// The first octets that are marked as lost.
     pub(super) fn first_lost(&self) -> Option<Range> {
-        self.first_lost_record().map(|lost| Range { start: lost.start, end: lost.end })
+        self.first_lost_record().map(Record::octets)
     }
 
     /// Whether the retransmission timer told of these.
@@ -594,7 +658,7 @@ fn is_before((at, octets): &(Time, Range), newest: (Time, u64)) -> bool {
 
 /// Whether a record was sent later than another, or at the same time and lies beyond it (RFC 8985 5.1).
 fn is_later(record: &Record, other: Option<&Record>) -> bool {
-    other.is_none_or(|other| (record.at, record.end) > (other.at, other.end))
+    other.is_none_or(|other| (record.at, record.end()) > (other.at, other.end()))
 }
 
 #[cfg(test)]

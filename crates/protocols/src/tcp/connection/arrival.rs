@@ -3,7 +3,7 @@
 
 use roamsim_engine::{Span, Time};
 
-use super::{Connection, Extended, State};
+use super::{Connection, Extended, State, Steady};
 use crate::machine::Context;
 use crate::tcp::accurate_ecn::Codepoint;
 use crate::tcp::segment::{Flags, Segment};
@@ -36,7 +36,11 @@ impl Connection {
     /// A segment arrives at a steady connection that is extended.
     #[inline(never)]
     fn arrive_at_extended(&mut self, now: Time, segment: &Segment) {
-        if !(self.arrive_stamped(now, segment) || self.arrive_extended(now, segment)) {
+        let is_expected = match self.steady {
+            Steady::Stamped => self.arrive_stamped(now, segment),
+            _ => self.arrive_extended(now, segment),
+        };
+        if !is_expected {
             self.arrive_otherwise(now, segment);
         }
     }

@@ -24,6 +24,7 @@ use crate::tcp::congestion::{Cause, Delivery};
 use crate::tcp::recovery::{Frto, LossRecovery, Probe, Rack, Recovery, Repair, Undo};
 use crate::tcp::repeat::{Proof, Reason};
 use crate::tcp::segment::Segment;
+use crate::tcp::sent::Record;
 use crate::tcp::sequence::from_wire;
 
 /// What a peer may delay an acknowledgement by: TLP.max_ack_delay.
@@ -408,7 +409,7 @@ impl Connection {
         let flight_bytes = sender.flight();
         let Recovery::Rack(rack) = &mut sender.recovery else { return Next::Nothing };
         rack.probe_due = false;
-        let Some(last) = rack.sent.last().map(|last| Range { start: last.start, end: last.end }) else {
+        let Some(last) = rack.sent.last().map(Record::octets) else {
             return Next::Nothing;
         };
         let queued = (1 + sender.written).saturating_sub(sender.snd_nxt);

@@ -113,7 +113,11 @@ impl Connection {
             self.note_heard(now, segment);
         }
         if acked > 0 {
-            self.take_ack::<STAMPED, OTHERS>(now, segment, acked);
+            // Apart where it is long: data that arrives alone does not pay for it.
+            match OTHERS {
+                true => self.take_extended_ack(now, segment, acked),
+                false => self.take_ack::<STAMPED, OTHERS>(now, segment, acked),
+            }
         }
         if has_timestamps {
             self.record_timestamp(now, segment, seq);
@@ -125,6 +129,11 @@ impl Connection {
             self.owe_acknowledgement(now, payload, at_once);
         }
         true
+    }
+
+    #[inline(never)]
+    fn take_extended_ack(&mut self, now: Time, segment: &Segment, acked: u64) {
+        self.take_ack::<true, true>(now, segment, acked);
     }
 
     /// So many octets of those in flight are acknowledged.

@@ -169,7 +169,7 @@ impl Connection {
         false
     }
 
-    #[cold]
+    #[inline(never)]
     fn expire_boxed(&mut self, now: Time) {
         if self.timers.take_expired(Timer::Reordering, now) {
             self.mark_losses(now);

@@ -95,7 +95,7 @@ impl Rack {
             record.repeated && (predates(record) || self.min_rtt.get().is_some_and(|least| rtt < least))
         };
         let newest = heard.newest.filter(|record| !is_ambiguous(record));
-        let newest = newest.map(|record| (record.at, record.end)).or(heard.newest_original);
+        let newest = newest.map(|record| (record.at, record.end())).or(heard.newest_original);
         if let Some((at, end)) = newest
             && (at, end) > self.newest
         {

@@ -138,6 +138,7 @@ impl CongestionControl for Bbr {
             random: Stream::new(0, 0, "bbr"),
             state: State::Startup,
             pacing_rate: 0,
+            paced_for: None,
             has_round_trip: false,
             round_count: 0,
             round_start: false,
@@ -204,7 +205,7 @@ impl CongestionControl for Bbr {
         self.model.initial_cwnd_bytes = self.cwnd_bytes;
         self.model.update_bdp();
         // InitPacingRate without a round trip: a millisecond for it.
-        self.model.pacing_rate = share(self.cwnd_bytes.saturating_mul(1000), STARTUP_PACING_GAIN);
+        self.model.start_pacing(share(self.cwnd_bytes.saturating_mul(1000), STARTUP_PACING_GAIN));
     }
 
     fn set_random(&mut self, random: &Stream) {
@@ -377,8 +378,7 @@ impl CongestionControl for Bbr {
         if model.round_start {
             model.filled_window = [false, model.filled_window[0]];
         }
-        model.bw = model.max_bw.min(model.bw_shortterm);
-        model.update_bdp();
+        model.set_bw();
         model.set_pacing_rate(model.state.pacing_gain());
         self.set_cwnd(delivery.newly_acked_bytes);
         self.tell_threshold();

@@ -18,6 +18,8 @@ pub(super) struct Model {
     pub(super) random: Stream,
     pub(super) state: State,
     pub(super) pacing_rate: u64,
+    /// The rate and the gain that it was last computed from, and whether the pipe was full by then.
+    pub(super) paced_for: Option<(u64, u64, bool)>,
     /// A round trip has set the pacing rate.
     pub(super) has_round_trip: bool,
     // Rounds.
@@ -105,11 +107,21 @@ impl Model {
     pub(super) fn init_pacing_rate(&mut self, rtt: Span) {
         self.has_round_trip = true;
         let nominal = proportion(self.initial_cwnd_bytes, 1_000_000_000, rtt.as_ns().max(1));
-        self.pacing_rate = share(nominal, STARTUP_PACING_GAIN).max(1);
+        self.start_pacing(share(nominal, STARTUP_PACING_GAIN).max(1));
+    }
+
+    /// A pacing rate that does not follow from `bw`.
+    pub(super) fn start_pacing(&mut self, rate: u64) {
+        (self.pacing_rate, self.paced_for) = (rate, None);
     }
 
     /// SetPacingRateWithGain (5.6.2).
     pub(super) fn set_pacing_rate(&mut self, gain: u64) {
+        let paced_for = Some((self.bw, gain, self.full_bw_reached));
+        if self.paced_for == paced_for {
+            return;
+        }
+        self.paced_for = paced_for;
         let rate = share(share(self.bw, gain), 100 - PACING_MARGIN);
         if self.full_bw_reached || rate > self.pacing_rate {
             self.pacing_rate = rate.max(1);
@@ -119,6 +131,15 @@ impl Model {
     /// What a rate sends in `min_rtt`.
     fn bdp_of(&self, bw: u64) -> u64 {
         if self.min_rtt == Span::MAX { self.initial_cwnd_bytes } else { product(bw, self.min_rtt) }
+    }
+
+    /// BoundBWForModel (5.5.10.3).
+    pub(super) fn set_bw(&mut self) {
+        let bw = self.max_bw.min(self.bw_shortterm);
+        if bw != self.bw {
+            self.bw = bw;
+            self.update_bdp();
+        }
     }
 
     /// `bw` or `min_rtt` has changed.
@@ -159,7 +180,7 @@ impl Model {
 
     /// IsInflightTooHigh (5.5.10.2).
     pub(super) fn is_inflight_too_high(&self) -> bool {
-        u128::from(self.lost) * 100 > u128::from(self.tx_in_flight) * u128::from(LOSS_THRESH)
+        self.lost > 0 && u128::from(self.lost) * 100 > u128::from(self.tx_in_flight) * u128::from(LOSS_THRESH)
     }
 
     /// What SaveStateUponLoss (5.5.11.1) saves beside the window.
