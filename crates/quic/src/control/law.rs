@@ -337,8 +337,8 @@ mod tests {
         assert_eq!(datagrams_after_a_pause::<CubicLinux>(), 75.0);
     }
 
-    /// Linux's CUBIC aims at the window one smallest round trip ahead, and measures it during repairs, too. At
-    /// 20 ms that is 100 - 29 = 71 datagrams when the epoch begins, at 100 ms it is 100 - 27 = 73.
+    /// Linux's CUBIC aims at the window one smallest round trip ahead, and measures it during repairs, too.
+    /// At 20 ms that is 100 - 29 = 71 datagrams when the epoch begins, at 100 ms it is 100 - 27 = 73.
     #[test]
     fn round_trips_during_a_repair_count_for_linux_cubic() {
         for (rtt_ms, datagrams) in [(20, 71), (100, 73)] {
