@@ -2883,7 +2883,7 @@ class TcpTransport(Table):
             (AccECN, RFC 9768). It needs `ecn`. Default: off, as in Linux 6.12, which does not have it. Without it:
             false.
         l4s: Whether data goes as ECT(1), the identifier of L4S (RFC 9331 section 4.1), for queues such as
-            `dualpi2`. It needs a control that marks reduce by their share: `dctcp` or `prague` (section 4.3).
+            `dualpi2`. It needs a control that marks reduce by their share (section 4.3), such as `prague`.
             Default: no, RFC 8257 uses ECT(0). Without it: false.
         abe: With `ecn`: whether a mark reduces the window less than a loss, to 0.8 of the flight (`cubic`: 0.85).
             Default: no (RFC 8511 is experimental). Without it: false.
@@ -3105,8 +3105,8 @@ class QuicTransport(Table):
         ecn: Explicit Congestion Notification (RFC 9000 section 13.4): packets may be marked by queues with `ecn =
             true`, and acknowledgements count the marks. Default chosen: off, as for TCP. Without it: false.
         l4s: Whether packets go as ECT(1), the identifier of L4S (RFC 9331 section 4.1), for queues such as
-            `dualpi2`. It needs `dctcp` or `prague` (section 4.3). Default: no, quinn-proto sends ECT(0). Without
-            it: false.
+            `dualpi2`. It needs a control that marks reduce by their share (section 4.3), such as `prague`.
+            Default: no, quinn-proto sends ECT(0). Without it: false.
         early_data: Data with the client's first flight (RFC 9001 section 4.6). Default chosen: none, as for ends
             that have not met before. Without it: "none".
         crypto: The cryptography. Default chosen: none, with the messages and sizes of TLS, so that runs spend no

@@ -6,7 +6,10 @@ import pytest
 import roamsim
 from one_link import one_link
 
-VARIANTS = [variant["const"] for variant in roamsim.schema()["$defs"]["TcpVariant"]["oneOf"]]
+NAMES = roamsim.schema()["$defs"]
+VARIANTS = [variant["const"] for variant in NAMES["TcpVariant"]["oneOf"]]
+#: Those whose window falls by the share of marks.
+NEED_ECN = [law["const"] for law in NAMES["QuicCongestionControl"]["oneOf"] if ", with `ecn`" in law["description"]]
 
 
 def flow(
@@ -24,7 +27,7 @@ loss = {{ from = "a", model = "bernoulli", probability = {loss} }}
 """,
         f"""
 name = "f"
-transport = {{ protocol = "tcp", variant = "{variant}", ecn = {"true" if variant in ("dctcp", "prague") else "false"}, {transport} }}
+transport = {{ protocol = "tcp", variant = "{variant}", ecn = {"true" if variant in NEED_ECN else "false"}, {transport} }}
 application = {{ kind = "transfer", size = "{size_bytes}B" }}
 """,
         duration=f"{duration_s}s",

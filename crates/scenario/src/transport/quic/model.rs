@@ -61,7 +61,8 @@ pub struct Quic {
     /// true`, and acknowledgements count the marks. Default chosen: off, as for TCP.
     pub ecn: bool,
     /// Whether packets go as ECT(1), the identifier of L4S (RFC 9331 section 4.1), for queues such as
-    /// `dualpi2`. It needs `dctcp` or `prague` (section 4.3). Default: no, quinn-proto sends ECT(0).
+    /// `dualpi2`. It needs a control that marks reduce by their share (section 4.3), such as `prague`.
+    /// Default: no, quinn-proto sends ECT(0).
     pub l4s: bool,
     /// Data with the client's first flight (RFC 9001 section 4.6). Default chosen: none, as for ends that
     /// have not met before.

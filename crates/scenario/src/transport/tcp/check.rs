@@ -423,15 +423,20 @@ fn check_parts(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
     let learns = tcp.variant.permits_sack() && tcp.sack != Some(false);
     for (key, set) in [("rack", tcp.rack), ("prr", tcp.prr)] {
         if set && !learns && !tcp.variant.takes_samples() {
-            let message = match tcp.sack {
-                Some(false) => format!("`{key}` needs SACK, which `sack = false` turns off"),
-                _ => format!("`{key}` needs SACK, which {} does without", variant_text(tcp)),
+            let (message, help) = match tcp.sack {
+                Some(false) => (
+                    format!("`{key}` needs SACK, which `sack = false` turns off"),
+                    format!("remove `sack = false` or `{key}`"),
+                ),
+                _ => (
+                    format!("`{key}` needs SACK, which {} does without", variant_text(tcp)),
+                    format!(
+                        "choose a variant with SACK ({}), or leave it out",
+                        control::repairing_by_sack(key)
+                    ),
+                ),
             };
-            report.add(
-                &join(at, [key]),
-                message,
-                "write variant = \"cubic\", \"sack\" or \"dctcp\", or leave it out",
-            );
+            report.add(&join(at, [key]), message, help);
         }
     }
     for (key, set) in [("tail_loss_probe", tcp.tail_loss_probe), ("frto", tcp.frto), ("undo", tcp.undo)] {

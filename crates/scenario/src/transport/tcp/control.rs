@@ -7,7 +7,7 @@ use roamsim_protocols::tcp::congestion::Kind;
 use super::model::{Tcp, TcpVariant};
 use crate::digested;
 use crate::report::{Report, Step, join};
-use crate::suggest::nearest;
+use crate::suggest::{alternatives, nearest};
 use crate::tree::{Node, Tree};
 
 /// The variants whose window a built-in one may replace.
@@ -50,6 +50,13 @@ pub(crate) fn apply(tree: &mut Tree) {
 /// The class of a transport, with its digest.
 pub(crate) fn law(tcp: &Tcp) -> Option<&str> {
     tcp.congestion_control.as_deref().filter(|named| digested::class(named).is_some())
+}
+
+/// The variants that repair by SACK and go with a key, for a help.
+pub(super) fn repairing_by_sack(key: &str) -> String {
+    let refuses =
+        |variant: &TcpVariant| variant.congestion().refuses().iter().any(|refusal| refusal.key == key);
+    alternatives(built_in().filter(|variant| !refuses(variant)).map(TcpVariant::name))
 }
 
 /// The controls whose window falls by the share of marks, newest first, for a help.

@@ -229,7 +229,7 @@ pub struct Tcp {
     /// 9768). It needs `ecn`. Default: off, as in Linux 6.12, which does not have it.
     pub accurate_ecn: bool,
     /// Whether data goes as ECT(1), the identifier of L4S (RFC 9331 section 4.1), for queues such as
-    /// `dualpi2`. It needs a control that marks reduce by their share: `dctcp` or `prague` (section 4.3).
+    /// `dualpi2`. It needs a control that marks reduce by their share (section 4.3), such as `prague`.
     /// Default: no, RFC 8257 uses ECT(0).
     pub l4s: bool,
     /// With `ecn`: whether a mark reduces the window less than a loss, to 0.8 of the flight (`cubic`: 0.85).
