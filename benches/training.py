@@ -32,7 +32,15 @@ def scenarios() -> Iterator[_roamsim.Scenario]:
             with suppress(ScenarioError):
                 whole = _roamsim.Scenario.parse(text, name=name, format="toml", overrides=short)
         yield whole
-    trees = [dumbbell(5), dumbbell(50), dumbbell(300), dumbbell(5, control={"variant": "bbr"}), dumbbell(5, control={"stack": "linux"}), cell(5, 4), wimax_cell.entered(5, 10)]
+    trees = [
+        dumbbell(5),
+        dumbbell(50),
+        dumbbell(300),
+        dumbbell(5, control={"variant": "bbr"}),
+        dumbbell(5, control={"stack": "linux"}),
+        cell(5, 4),
+        wimax_cell.entered(5, 10),
+    ]
     for tree, duration in zip(trees, ("4s", "2s", "2s", "4s", "4s", "4s", "10s"), strict=True):
         short = [("scenario.duration", duration)]
         yield _roamsim.Scenario.parse(json.dumps(tree), name="training", format="json", overrides=short)

@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn what_is_wanted_behind_a_superseded_wake_up_is_pushed_when_that_comes() {
-        let event = Event::Socket(crate::socket::SocketId::Tcp(0));
+        let event = Event::Mihf(1);
         let arm = |alarm: &mut NestedAlarm, queue: &mut EventQueue<Wake>, now, ns| {
             alarm.arm(Some(Time::from_ns(ns)), event, &mut Moment::new(Time::from_ns(now), queue));
         };
@@ -231,7 +231,7 @@ mod tests {
     /// As of a retransmission timer that short ones interrupt.
     #[test]
     fn what_is_wanted_again_for_one_time_keeps_its_first_place() {
-        let (own, other) = (Event::Socket(crate::socket::SocketId::Tcp(0)), Event::Mihf(0));
+        let (own, other) = (Event::Mihf(1), Event::Mihf(0));
         let mut queue = EventQueue::new();
         queue.end_at(Time::MAX);
         let mut alarm = NestedAlarm::default();
@@ -262,7 +262,7 @@ mod tests {
             meets_others in any::<bool>(),
             steps in proptest::collection::vec((0u64..4, proptest::option::of(0u64..12), 0u64..12), 0..80),
         ) {
-            let (own, other) = (Event::Socket(crate::socket::SocketId::Tcp(0)), Event::Mihf(0));
+            let (own, other) = (Event::Mihf(1), Event::Mihf(0));
             let mut queues: [EventQueue<Wake>; 2] = Default::default();
             let (mut alarm, mut nested) = (Alarm::default(), NestedAlarm::default());
             let (mut now, mut others) = (0, 0);
