@@ -255,8 +255,8 @@ mod tests {
     }
 
     proptest! {
-        /// Beside an [`Alarm`] with a queue of its own, among other events: at the same instants too, where no
-        /// time is wanted twice.
+        /// Beside an [`Alarm`] with a queue of its own, among other events: at the same instants, too, where
+        /// no time is wanted twice.
         #[test]
         fn a_nested_alarm_goes_off_when_an_alarm_does(
             meets_others in any::<bool>(),

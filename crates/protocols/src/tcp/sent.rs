@@ -133,8 +133,8 @@ pub(super) struct Heard {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sent {
     records: VecDeque<Record>,
-    /// Transmissions in the order of time, and of their octets at equal times, unless that is the order of the
-    /// records. Some are out of date.
+    /// Transmissions in the order of time, and of their octets at equal times, unless that is the order of
+    /// the records. Some are out of date.
     order: VecDeque<(Time, Range)>,
     has_order: bool,
     /// When octets were last sent again.
