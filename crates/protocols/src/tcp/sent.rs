@@ -8,7 +8,8 @@
 //!
 //! The records lie in the order of the stream without a gap. Beside them the transmissions lie in the order
 //! of time, so that looking for losses costs the number of holes, not the window. As long as nothing was
-//! repeated and nothing has arrived out of order, both orders are one, and only the first is kept.
+//! repeated and nothing has arrived out of order, both orders are one, and only the first is kept. The second
+//! is made once in a window at most, as it costs one: it is kept until all that went before is acknowledged.
 
 use std::collections::VecDeque;
 
@@ -137,8 +138,8 @@ pub(super) struct Sent {
     /// the records. Some are out of date.
     order: VecDeque<(Time, Range)>,
     has_order: bool,
-    /// When octets were last sent again.
-    repeated_at: Time,
+    /// Until only what was sent later is outstanding, `order` is kept.
+    order_until: Time,
     /// What the peer has told of above SND.UNA.
     sacked: Ranges,
     /// The blocks of the last acknowledgement that had any, as on the wire. All are in `sacked`, or 0, 0.
@@ -251,7 +252,7 @@ impl Sent {
     #[inline(never)]
     fn on_repeated(&mut self, record: Record) {
         self.keep_order();
-        self.repeated_at = record.at;
+        self.order_until = record.at;
         let top = self.records.back().map_or(record.start, Record::end);
         self.outstanding_bytes += record.end().saturating_sub(top);
         if record.start < top {
@@ -268,13 +269,14 @@ impl Sent {
         if !self.has_order {
             self.has_order = true;
             self.order.extend(self.records.iter().map(|record| (record.at, record.octets())));
+            self.order_until = self.records.back().map_or(Time::ZERO, |last| last.at);
         }
     }
 
-    /// The order of time is no longer kept, if all that is outstanding went behind the last repetition and is
-    /// in flight.
+    /// The order of time is no longer kept, if all that is outstanding is in flight, and went behind the last
+    /// repetition and behind all that was outstanding when the order was made.
     fn forget_order(&mut self) {
-        let is_newer = self.records.front().is_none_or(|first| first.at > self.repeated_at);
+        let is_newer = self.records.front().is_none_or(|first| first.at > self.order_until);
         if is_newer && self.is_plain() {
             self.has_order = false;
             self.order.clear();
@@ -688,6 +690,23 @@ mod tests {
         assert_eq!(sent.first_lost(), Some(Range { start: 1, end: 1001 }));
         sent.unmark_lost();
         assert_eq!((sent.first_lost(), sent.in_flight_bytes()), (None, 4000));
+    }
+
+    #[test]
+    fn a_path_that_reorders_has_the_order_of_time_made_once_in_a_window() {
+        let mut sent = Sent::default();
+        for i in 0..4 {
+            sent.on_sent(1 + 1000 * i, 1001 + 1000 * i, ms(i), false);
+        }
+        assert!(!sent.has_order);
+        let second = |_| Some(Range { start: 1001, end: 2001 });
+        assert!(sent.on_blocks(&[(7, 8)], second, ms(5)));
+        sent.on_sent(4001, 5001, ms(6), false);
+        // Nothing is missing any more, but the third and the fourth were outstanding, too.
+        sent.on_ack(2001, ms(7));
+        assert!(sent.is_plain() && sent.has_order);
+        sent.on_ack(4001, ms(8));
+        assert!(!sent.has_order && sent.order.is_empty());
     }
 
     #[test]
