@@ -74,6 +74,10 @@ CASES = [
     Case("dumbbell-cubic", "3s", dumbbell(10, control={"variant": "cubic"})),
     Case("dumbbell-parts", "3s", dumbbell(10, control=PARTS)),
     Case("dumbbell-bbr", "3s", dumbbell(10, control={"variant": "bbr"})),
+    # The same, most of it without losses.
+    Case("steady-cubic", "15s", dumbbell(10, control={"variant": "cubic"})),
+    Case("steady-parts", "15s", dumbbell(10, control=PARTS)),
+    Case("steady-bbr", "15s", dumbbell(10, control={"variant": "bbr"})),
     Case("sctp", "3s", SCENARIOS / "sctp.toml"),
     Case("dect", "300s", SCENARIOS / "dect.toml"),
     Case("signalling", "4005s", SCENARIOS / "signalling.toml"),
