@@ -88,7 +88,9 @@ impl Alarm {
 /// timer: it goes off when that one would, and costs fewer events.
 ///
 /// A superseded wake-up stays pending. What is wanted behind it is pushed when it comes, in the place that it
-/// would have had: most will be superseded in their turn by then.
+/// would have had: most will be superseded in their turn by then. Only one place is kept. Where an earlier
+/// time is wanted, the wake-up of the later one is pushed at once. Where a later time is wanted, the place of
+/// the earlier one is given up: deadlines that have moved on hardly ever come back to the nanosecond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NestedAlarm {
     /// When it goes off.
@@ -127,6 +129,10 @@ impl NestedAlarm {
         let first = self.place_of(wanted);
         if self.superseded <= wanted {
             let place = first.unwrap_or_else(|| moment.reserve());
+            // Mostly a timer that stands, such as a heartbeat's: it is wanted again behind this one.
+            if let Some(later) = self.place.filter(|_| self.place_at > wanted) {
+                moment.push_reserved(self.place_at, event, later);
+            }
             (self.place, self.place_at) = (Some(place), wanted);
         } else if let Some(first) = first {
             self.place = None;
@@ -217,8 +223,7 @@ mod tests {
         arm(&mut alarm, &mut queue, 0, 20);
         assert_eq!(queue.pop().map(|(now, _)| now), Some(Time::from_ns(20)));
         assert!(alarm.fires(event, &mut Moment::new(Time::from_ns(20), &mut queue)));
-        // Behind that at 50 ns, and superseded before it comes: none of them is pushed.
-        arm(&mut alarm, &mut queue, 20, 80);
+        // Behind that at 50 ns, and superseded before that comes: not pushed.
         arm(&mut alarm, &mut queue, 20, 70);
         assert_eq!(queue.len(), 1);
         arm(&mut alarm, &mut queue, 20, 30);
@@ -252,6 +257,34 @@ mod tests {
         assert!(!alarm.fires(own, &mut Moment::new(Time::from_ns(50), &mut queue)));
         goes_off_at(&mut alarm, &mut queue, 80);
         assert_eq!(queue.pop(), Some((Time::from_ns(80), other.into())));
+    }
+
+    /// As of a heartbeat's timer, which stands while retransmission timers come and go.
+    #[test]
+    fn what_waits_behind_a_superseded_wake_up_keeps_its_place_where_an_earlier_time_is_wanted_there() {
+        let (own, other) = (Event::Link(0), Event::Mihf(0));
+        let mut queue = EventQueue::new();
+        queue.end_at(Time::MAX);
+        let mut alarm = NestedAlarm::default();
+        let arm = |alarm: &mut NestedAlarm, queue: &mut EventQueue<Wake>, now, ns| {
+            alarm.arm(Some(Time::from_ns(ns)), own, &mut Moment::new(Time::from_ns(now), queue));
+        };
+        let goes_off_at = |alarm: &mut NestedAlarm, queue: &mut EventQueue<Wake>, ns| {
+            assert_eq!(queue.pop(), Some((Time::from_ns(ns), own.into())));
+            alarm.fires(own, &mut Moment::new(Time::from_ns(ns), queue))
+        };
+        for ns in [50, 20] {
+            arm(&mut alarm, &mut queue, 0, ns);
+        }
+        assert!(goes_off_at(&mut alarm, &mut queue, 20));
+        arm(&mut alarm, &mut queue, 20, 90);
+        queue.push(Time::from_ns(90), other.into());
+        arm(&mut alarm, &mut queue, 20, 70);
+        assert!(!goes_off_at(&mut alarm, &mut queue, 50));
+        assert!(goes_off_at(&mut alarm, &mut queue, 70));
+        arm(&mut alarm, &mut queue, 70, 90);
+        assert!(goes_off_at(&mut alarm, &mut queue, 90));
+        assert_eq!(queue.pop(), Some((Time::from_ns(90), other.into())));
     }
 
     proptest! {
