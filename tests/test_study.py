@@ -435,7 +435,7 @@ def test_studies_are_found_by_name(small: Path, monkeypatch: pytest.MonkeyPatch)
     assert study.available()["small"] == small
     assert study.load("small").title == "A small study"
     assert "24 runs" in study.show(study.load("small"))
-    with pytest.raises(UsageError, match=r"no study 'smal'; there are: .*small"):
+    with pytest.raises(UsageError, match=r"no study 'smal'; did you mean small\? There are .*small"):
         study.load("smal")
 
 

@@ -238,6 +238,7 @@ class MadeUp(Data):
 
     def __init__(self, values: Callable[[dict[str, Any]], dict[str, Any]], experiment: str = "handovers") -> None:
         self._read: set[str] = set()
+        self._places: dict[str, str] = {}
         labels = {
             "start": ["mobile", "network, local", "network, remote"],
             "transport": list(TRANSPORTS),
