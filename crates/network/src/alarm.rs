@@ -156,10 +156,8 @@ impl NestedAlarm {
         }
         let goes_off = self.at == moment.now;
         if goes_off || is_superseded {
-            let place = self.place_of(self.at);
-            if place.is_some() {
-                self.place = None;
-            }
+            let is_of_this = self.place_at == self.at;
+            let place = self.place.take_if(|_| is_of_this);
             if goes_off {
                 self.at = Time::MAX;
             } else if let Some(place) = place {

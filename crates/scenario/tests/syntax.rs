@@ -1,4 +1,4 @@
-//! Mistakes in TOML: every one is told in this project's words, at its place, with what to write instead.
+//! Mistakes in TOML: each has a message of ours that shows its place and says what to write instead.
 
 use crate::refusal::refuse;
 use roamsim_scenario::{Format, Scenario};
@@ -199,7 +199,7 @@ fn told(text: &str, format: Format) -> String {
     lines.chain(label.map(|label| format!("    ({label})\n"))).collect()
 }
 
-/// What each mistake is told as. Read the snapshot as the author of the text would.
+/// The message for each mistake. Read the snapshot as the author of the text would.
 #[test]
 fn every_mistake_has_its_place_and_its_help() {
     let mut all = String::new();

@@ -79,8 +79,8 @@ const INSERTION: u32 = 1 << RUN_BITS;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reserved {
     insertion: NonZeroU32,
-    /// How often insertions had been counted anew by then.
-    counts: u32,
+    /// How often insertions had been renumbered when it was taken.
+    renumberings: u32,
 }
 
 /// Pending events in order of time, then of insertion.
@@ -91,8 +91,8 @@ pub struct EventQueue<E> {
     far: Wheel,
     /// The number of the next one, from [`INSERTION`] on; zero where no further one has room in a key.
     insertions: u32,
-    /// How often they have been counted anew.
-    counts: u32,
+    /// How often insertions have been renumbered.
+    renumberings: u32,
     /// Nothing comes out beyond it.
     end: Time,
     /// No later than anything pending, and less than 2^32 ns before all that is in `near`.
@@ -112,7 +112,7 @@ impl<E: Event> Default for EventQueue<E> {
             near: Near::default(),
             far: Wheel::default(),
             insertions: INSERTION,
-            counts: 0,
+            renumberings: 0,
             end: Time::ZERO,
             epoch: Time::ZERO,
             now: Time::ZERO,
@@ -195,18 +195,18 @@ impl<E: Event> EventQueue<E> {
         loop {
             if let Some(insertion) = NonZeroU32::new(self.insertions) {
                 self.insertions = self.insertions.wrapping_add(INSERTION);
-                return Reserved { insertion, counts: self.counts };
+                return Reserved { insertion, renumberings: self.renumberings };
             }
             self.count_anew();
         }
     }
 
-    /// Adds an event as if it had been pushed when its place was reserved, if insertions have not been
-    /// counted anew since, which happens once in five hundred million. Nothing at its time that was pushed
-    /// later may have come out.
+    /// Adds an event as if it had been pushed when its place was reserved. Nothing at its time that was
+    /// pushed later may have come out. If insertions have been renumbered since, as once in five hundred
+    /// million, it comes behind the others.
     #[inline(never)]
     pub fn push_reserved(&mut self, order: Order, time: Time, event: E, reserved: Reserved) {
-        if reserved.counts == self.counts {
+        if reserved.renumberings == self.renumberings {
             self.push_numbered(order, time, event.to_code(), reserved.insertion.get());
         } else {
             self.push_of(order, time, event);
@@ -391,7 +391,7 @@ impl<E: Event> EventQueue<E> {
         );
         all.sort_unstable();
         self.insertions = INSERTION;
-        self.counts = self.counts.wrapping_add(1);
+        self.renumberings = self.renumberings.wrapping_add(1);
         self.near_until = 0;
         for (time, _, code, is_near) in all {
             let insertion = self.insertions;
@@ -621,6 +621,9 @@ mod tests {
         assert_eq!(order, [2, 7]);
         // The count itself can be what takes the last place.
         let mut queue = EventQueue::<u32> { insertions: 0, ..EventQueue::new() };
-        assert_eq!(queue.reserve(), Reserved { insertion: NonZeroU32::new(INSERTION).unwrap(), counts: 1 });
+        assert_eq!(
+            queue.reserve(),
+            Reserved { insertion: NonZeroU32::new(INSERTION).unwrap(), renumberings: 1 }
+        );
     }
 }

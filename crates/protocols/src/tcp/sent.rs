@@ -138,7 +138,8 @@ pub(super) struct Sent {
     /// the records. Some are out of date.
     order: VecDeque<(Time, Range)>,
     has_order: bool,
-    /// Until only what was sent later is outstanding, `order` is kept.
+    /// What was sent later than this lies in the order of the stream: `order` is kept until nothing else is
+    /// outstanding.
     order_until: Time,
     /// What the peer has told of above SND.UNA.
     sacked: Ranges,
@@ -248,7 +249,7 @@ impl Sent {
         }
     }
 
-    /// Octets are sent, some of which had been before.
+    /// Octets are sent, and some of them had been sent before.
     #[inline(never)]
     fn on_repeated(&mut self, record: Record) {
         self.keep_order();
@@ -273,8 +274,8 @@ impl Sent {
         }
     }
 
-    /// The order of time is no longer kept, if all that is outstanding is in flight, and went behind the last
-    /// repetition and behind all that was outstanding when the order was made.
+    /// The order of time is no longer kept, if all that is outstanding is in flight and went later than
+    /// `order_until`.
     fn forget_order(&mut self) {
         let is_newer = self.records.front().is_none_or(|first| first.at > self.order_until);
         if is_newer && self.is_plain() {

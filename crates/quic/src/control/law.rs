@@ -321,9 +321,9 @@ mod tests {
         law.window_bytes() as f64 / 1200.0
     }
 
-    /// RFC 9438 section 5.8: 0.1 s of the stage have passed, not 5.1 s. K = cbrt((100 - 70) / 0.4) = 4.217 s,
-    /// so a round trip of 70 datagrams leads to W_cubic(0.1 s + 0.1 s) = 100 - 0.4 x 4.017^3 = 74.07, not to
-    /// 100.4. The first datagram had added 0.03.
+    /// RFC 9438 section 5.8: 0.1 s of the stage have passed, not 5.1 s. K = cbrt((100 - 70) / 0.4) = 4.217 s.
+    /// A round trip of 70 datagrams leads to W_cubic(0.1 s + 0.1 s) = 100 - 0.4 x 4.017^3 = 74.07. With the
+    /// pause it would lead to 100.4. The first datagram had added 0.03.
     #[test]
     fn a_pause_is_not_part_of_the_time_of_cubic() {
         let datagrams = datagrams_after_a_pause::<Cubic>();

@@ -48,7 +48,7 @@ pub(crate) fn from_json(text: &str, source: u32, problems: &mut Problems) -> Opt
     }
 }
 
-/// What to do about a syntax error, of which serde_json says so much.
+/// The help for a syntax error, by the message of serde_json.
 fn advice(message: &str, text: &str, at: usize) -> Option<String> {
     let found = text.get(at..)?.chars().next();
     let advice = match message {

@@ -92,8 +92,8 @@ fn counts_marks(own: Table<'_>) -> bool {
         .any(|variant| variant.counts_marks() && has_control(own, variant.congestion_control()))
 }
 
-/// Whether a preset has this key for congestion controls of which transports with such settings of their own
-/// have none.
+/// Whether a preset has this key for some congestion controls alone, and transports with such settings of
+/// their own have none of them.
 fn is_of_others(stack: &str, key: &str, own: Table<'_>) -> bool {
     let is_of = |control: &Kind| {
         let declares = control.keys().iter().any(|declared| declared.place() == key);
