@@ -617,8 +617,9 @@ mod tests {
         let reserved = queue.reserve();
         queue.push(at, 2);
         queue.push_reserved(Order::Kept, at, 7, reserved);
+        queue.push(at, 3);
         let order: Vec<u32> = std::iter::from_fn(|| queue.pop()).map(|(_, code)| code).collect();
-        assert_eq!(order, [2, 7]);
+        assert_eq!(order, [2, 7, 3]);
         // The count itself can be what takes the last place.
         let mut queue = EventQueue::<u32> { insertions: 0, ..EventQueue::new() };
         assert_eq!(
