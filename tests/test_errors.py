@@ -20,7 +20,7 @@ GOOD = "scenario.toml"
         (["run", "wifi-roaming"], "`roamsim examples wifi-roaming --to .` copies"),
         (["run", "nowhere/wifi-roaming"], "`roamsim examples wifi-roaming --to .` copies"),
         (["run", "nowhere/roaming.toml"], "there is no file 'nowhere/roaming.toml'\n"),
-        (["run", GOOD, "--report", "page.pdf"], "write 'page.html'"),
+        (["run", GOOD, "--report", "page.pdf"], "end its name in .html or .htm"),
         (["run", "."], "is a folder"),
         (["run", GOOD, "--set", "nonsense"], "PATH=VALUE"),
         (["run", GOOD, "--trace", "windows"], "there are cwnd"),

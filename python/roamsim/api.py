@@ -113,6 +113,11 @@ def write_report(
     folder: str | os.PathLike[str], out: str | os.PathLike[str] | None, study: str | os.PathLike[str] | None
 ) -> Path:
     """`report` in the words of the command line."""
+    if out is not None:
+        from roamsim.storing.outputs import check_page
+
+        # Before a study's missing runs are made.
+        check_page(Path(out))
     held = _study_manifest(folder, study)
     if held is None:
         from roamsim.reports import results

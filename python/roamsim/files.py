@@ -14,6 +14,12 @@ from typing import TYPE_CHECKING
 
 from roamsim.errors import UsageError
 
+#: Endings of files that a folder of results might be taken for.
+OF_FILES = (
+    ".csv", ".gz", ".htm", ".html", ".json", ".md", ".parquet", ".pcap", ".pcapng", ".pdf", ".png", ".qlog", ".sqlog",
+    ".svg", ".toml", ".txt", ".xlsx", ".zip",
+)  # fmt: skip
+
 #: Octets of a file of text that is read (chosen: a scenario of a million nodes has a quarter of it).
 MOST_BYTES = 2**28
 
@@ -34,6 +40,53 @@ class NoRegularFile(UsageError):
 def is_wrong_path(error: OSError) -> bool:
     """Whether a file was not written because its path is wrong, and not because of a disk or of rights."""
     return isinstance(error, FileNotFoundError | FileExistsError | NotADirectoryError | IsADirectoryError)
+
+
+def check_file(file: str | os.PathLike[str]) -> None:
+    """Refuses a file that cannot be written, before anything is run.
+
+    Raises:
+        UsageError: its folder does not exist, or it is a folder.
+    """
+    target = Path(file)
+    if not target.absolute().parent.is_dir():
+        raise UsageError(f"the folder of {os.fspath(file)!r} does not exist")
+    if target.is_dir():
+        raise UsageError(f"{os.fspath(file)!r} is a folder; name a file in it")
+
+
+def check_ending(file: str | os.PathLike[str], content: str, *endings: str) -> None:
+    """Refuses a file whose ending names another format than that of its content, before anything is run.
+
+    A name without an ending names no format. Pipes and devices have none either.
+
+    Args:
+        file: to be written.
+        content: what it holds, and in which format: "a report is HTML".
+        endings: of this format, the usual one first.
+
+    Raises:
+        UsageError: the file has another ending.
+    """
+    target = Path(file)
+    ending = target.suffix
+    if not ending or ending.lower() in endings or (target.exists() and not target.is_file()):
+        return
+    raise UsageError(f"{os.fspath(file)!r} ends in {ending}, but {content}; end its name in {' or '.join(endings)}")
+
+
+def check_folder(folder: str | os.PathLike[str]) -> None:
+    """Refuses a new folder with the ending of a file, before anything is run.
+
+    Args:
+        folder: a path, or a URL.
+
+    Raises:
+        UsageError: the folder does not exist, and its name has the ending of a file.
+    """
+    ending = Path(folder).suffix
+    if ending.lower() in OF_FILES and not Path(folder).exists():
+        raise UsageError(f"{os.fspath(folder)!r} has the name of a file, but it becomes a folder; leave {ending} out")
 
 
 def write_whole(path: str | os.PathLike[str], data: bytes | memoryview, *, follow: bool = False) -> Path:
@@ -62,7 +115,8 @@ def write_aside(path: str | os.PathLike[str], write: Callable[[Path], object], *
     """
     asked = Path(path)
     target = Path(os.path.realpath(asked)) if follow else asked
-    if follow and target.exists() and not target.is_file() and not target.is_dir():
+    # The name is looked up as it is: that of a pipe, of which `realpath` makes one of /proc, exists nowhere.
+    if follow and asked.exists() and not asked.is_file() and not asked.is_dir():
         write(asked)
         return asked
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=".tmp-", suffix=target.suffix)

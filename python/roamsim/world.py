@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from roamsim import _roamsim
 from roamsim.results import Result
-from roamsim.running.run import traces
+from roamsim.running.run import check_capture, traces
 from roamsim.scenarios.reading import ScenarioLike, in_words_of_python, overrides, parse_source, source
 from roamsim.tables import result
 
@@ -59,12 +59,14 @@ class World:
 
         Raises:
             ScenarioError: the scenario is not valid: there is no such node, or a flow cannot end in an external one.
-            UsageError: there is no such file or trace.
+            UsageError: there is no such file or trace, or the capture cannot be written.
         """
         with in_words_of_python():
             read, self._kinds = source(scenario, allow_files_outside=allow_files_outside), traces(trace)
             outside = {f"node.{node}.external": True for node in external}
             self.scenario = parse_source(read, overrides({**(set or {}), **outside}))
+            if pcap is not None:
+                check_capture(pcap)
         self._text = read.text
         self._seed = seed
         self._world = _roamsim.World(

@@ -473,7 +473,7 @@ def init(
 ) -> None:
     """Write a commented scenario to start from."""
     from roamsim._roamsim import template
-    from roamsim.files import is_wrong_path, write_whole
+    from roamsim.files import check_ending, is_wrong_path, write_whole
     from roamsim.scenarios.bundled import copy_files, example, with_schema
 
     chosen = None if kind is Kind.BASIC else example(kind.value)
@@ -483,6 +483,7 @@ def init(
         if chosen is not None:
             _say(f"it reads {', '.join(chosen.files)}; `roamsim init --kind {chosen.name} FILE` copies that too")
         return
+    check_ending(file, "the scenario is TOML", ".toml")
     try:
         if os.path.lexists(file):
             raise UsageError(f"{file} exists already; choose another name")

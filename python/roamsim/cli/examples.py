@@ -83,7 +83,7 @@ def examples(
     ] = None,
 ) -> None:
     """List the examples that come with the package, or print one: roamsim examples wifi-roaming > mine.toml."""
-    from roamsim.files import write_whole
+    from roamsim.files import check_folder, write_whole
     from roamsim.scenarios import bundled
 
     if name is None:
@@ -101,6 +101,7 @@ def examples(
         if chosen.files:
             say(f"it reads {', '.join(chosen.files)}; `roamsim examples {chosen.name} --to DIR` copies that too")
         return
+    check_folder(to)
     target = to / chosen.path.name
     for file in (target, *(to / other for other in chosen.files)):
         if file.exists():

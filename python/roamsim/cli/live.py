@@ -115,7 +115,7 @@ def live(
     from roamsim.live.namespaces import NoNamespaces
     from roamsim.live.run import live as run_live
     from roamsim.live.wire import CLIENT, wire
-    from roamsim.running.run import traces
+    from roamsim.running.run import check_capture, traces
     from roamsim.scenarios.reading import overrides as in_python
     from roamsim.scenarios.reading import parse_source, source
     from roamsim.storing import outputs
@@ -140,7 +140,7 @@ def live(
     if pcap_at and pcap is None:
         raise UsageError("--pcap-at needs a capture; add --pcap FILE")
     if pcap is not None:
-        outputs.check_file(pcap)
+        check_capture(pcap)
     if report is not None:
         outputs.check_page(report)
         # Before anything is run, for it may lack what it needs.

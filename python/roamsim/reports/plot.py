@@ -15,7 +15,7 @@ from roamsim.errors import UsageError, there_are
 from roamsim.estimates.against import against
 from roamsim.estimates.curves import Curves, curves
 from roamsim.estimates.distributions import DISTRIBUTIONS
-from roamsim.files import write_aside
+from roamsim.files import check_file, write_aside
 from roamsim.pictures import timesequence
 from roamsim.pictures.paper import (
     Dress,
@@ -35,7 +35,6 @@ from roamsim.pictures.recorded import opening
 from roamsim.pictures.timeseries import ALL, MOST_PANELS, NOTES, TABLES, TITLES, Panel, Part, segments, time_series
 from roamsim.pictures.timeseries import asked as traces_asked
 from roamsim.storing.chosen import chosen
-from roamsim.storing.outputs import check_file
 from roamsim.storing.store import Results, open_results
 from roamsim.tables.metrics import Target, traces
 from roamsim.tables.values import duration
@@ -128,7 +127,7 @@ def write(results: Results, what: str, target: Path, asked: Figured | None = Non
     check_file(target)
     if asked.against is not None and "." not in what:
         raise UsageError(f"one metric is drawn against another, as in --what flows.goodput_bps; {what} is none")
-    return write_aside(target, lambda aside: save(results, what, aside, target.suffix, asked), follow=follow)
+    return write_aside(target, lambda aside: save(results, what, aside, target.suffix.lower(), asked), follow=follow)
 
 
 def _of_flow(results: Results, table: str, flow: str) -> Results:
@@ -145,7 +144,7 @@ def _of_flow(results: Results, table: str, flow: str) -> Results:
 
 
 def _require_ending(target: Path) -> None:
-    if target.suffix not in ENDINGS:
+    if target.suffix.lower() not in ENDINGS:
         raise UsageError(f"{os.fspath(target)!r} ends in none of {', '.join(ENDINGS)}")
 
 

@@ -17,7 +17,7 @@ import polars
 from roamsim import _roamsim
 from roamsim._roamsim import RunFailed, Scenario, Table
 from roamsim.errors import Notice, UsageError, there_are
-from roamsim.files import write_aside
+from roamsim.files import check_ending, check_file, check_folder, write_aside
 from roamsim.running.engines import Engine, Outcome, Outcomes, Rows, Run, Threads
 from roamsim.running.foresight import foresee
 from roamsim.running.numbers import check_given, check_number, check_seed
@@ -63,11 +63,8 @@ def run_loaded(
         _check_node(scenario, "--pcap-frames takes `all` or a node", str(pcap_frames))
     if pcap is not None and replications > 1:
         raise UsageError("a capture shows one run; ask for one replication")
-    if pcap is not None and not Path(pcap).absolute().parent.is_dir():
-        raise UsageError(f"the folder of {os.fspath(pcap)!r} does not exist")
-    if pcap is not None and Path(pcap).is_dir():
-        raise UsageError(f"{os.fspath(pcap)!r} is a folder; name a file in it")
-
+    if pcap is not None:
+        check_capture(pcap)
     if qlog is not None and replications > 1:
         raise UsageError("qlog files show one run; ask for one replication")
     if qlog is not None:
@@ -76,6 +73,7 @@ def run_loaded(
             raise UsageError(f"the folder of {os.fspath(qlog)!r} does not exist")
         if folder.exists() and not folder.is_dir():
             raise UsageError(f"{os.fspath(qlog)!r} is a file; --qlog takes a folder")
+        check_folder(qlog)
         folder.mkdir(exist_ok=True)
 
     # How many processors there are takes long to ask, beside a short run.
@@ -137,6 +135,17 @@ def run_loaded(
         events=sum(result.events for _, result in ordered),
         wall_s=sum(result.wall_s for _, result in ordered),
     )
+
+
+def check_capture(pcap: str | os.PathLike[str]) -> None:
+    """Refuses a file that a capture cannot be written to, before anything is run.
+
+    Raises:
+        UsageError: as `check_file`; or its ending names another format.
+    """
+    check_file(pcap)
+    # Readers that know only the older format of .pcap do not read pcapng.
+    check_ending(pcap, "a capture is pcapng", ".pcapng")
 
 
 def _check_node(scenario: Scenario, takes: str, name: str) -> None:

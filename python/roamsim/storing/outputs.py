@@ -13,13 +13,11 @@ import polars
 
 from roamsim._roamsim import Scenario, build
 from roamsim.errors import UsageError
+from roamsim.files import check_ending, check_file
 from roamsim.storing.manifests import Manifest, PointEntry, results_manifest
 from roamsim.storing.spool import Spool
 from roamsim.storing.store import Results, no_table, refuse_other_files, replace_results, writing
 from roamsim.tables.result import Result
-
-#: Endings of other formats, which a report (HTML) is not named by.
-NO_PAGES = (".csv", ".json", ".md", ".parquet", ".pdf", ".png", ".svg", ".toml", ".txt")
 
 
 @contextmanager
@@ -38,30 +36,14 @@ def prepared(folder: Path) -> Iterator[None]:
         yield
 
 
-def check_file(file: Path) -> None:
-    """Refuses a file that cannot be written, before anything is run.
-
-    Raises:
-        UsageError: its folder does not exist, or it is a folder.
-    """
-    if not file.absolute().parent.is_dir():
-        raise UsageError(f"the folder of {os.fspath(file)!r} does not exist")
-    if file.is_dir():
-        raise UsageError(f"{os.fspath(file)!r} is a folder; name a file in it")
-
-
 def check_page(file: Path) -> None:
     """Refuses a file that a report cannot be written to, before anything is run.
 
     Raises:
-        UsageError: as `check_file`; or its name promises another format.
+        UsageError: as `check_file`; or its ending names another format.
     """
     check_file(file)
-    if file.suffix.lower() in NO_PAGES:
-        raise UsageError(
-            f"a report is one HTML file, so {os.fspath(file)!r} would mislead; "
-            f"write {os.fspath(file.with_suffix('.html'))!r}"
-        )
+    check_ending(file, "a report is HTML", ".html", ".htm")
 
 
 def write_parquet(

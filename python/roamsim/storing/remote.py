@@ -21,7 +21,7 @@ from typing import Any
 from warnings import warn
 
 from roamsim.errors import Notice, UsageError
-from roamsim.files import is_wrong_path
+from roamsim.files import check_folder, is_wrong_path
 from roamsim.storing.manifests import MANIFEST
 
 #: Seconds between two looks for what is finished: what is lost with this machine (chosen: an object store is asked a
@@ -45,6 +45,7 @@ def mirrored(url: str) -> Iterator[Path]:
         UsageError: nothing can be read or written there.
         OSError: it could be before, and cannot be any longer; the text says where the results lie.
     """
+    check_folder(url)
     store = _Store(url)
     store.require_writable()
     folder = Path(tempfile.mkdtemp(prefix="roamsim-"))

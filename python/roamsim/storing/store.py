@@ -28,7 +28,7 @@ import polars
 
 from roamsim._roamsim import trace_kinds
 from roamsim.errors import Notice, UsageError, there_are
-from roamsim.files import is_wrong_path, open_file, write_aside, write_whole
+from roamsim.files import check_folder, is_wrong_path, open_file, write_aside, write_whole
 from roamsim.storing.manifests import MANIFEST, Damaged, Manifest, PointEntry, results_manifest
 from roamsim.storing.parts import Parts, parquet
 from roamsim.storing.rows import SweepTables, checked, table_names, varied_columns
@@ -203,6 +203,7 @@ def writing(folder: Path) -> Iterator[None]:
         raise UsageError(f"{os.fspath(parts)!r} is a link; parts of results lie in their own folder only")
     if folder.is_file():
         raise UsageError(f"{os.fspath(folder)!r} is a file; results go to a folder")
+    check_folder(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = FileLock(folder / ".lock")
