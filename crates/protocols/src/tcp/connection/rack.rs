@@ -3,7 +3,8 @@
 //!
 //! - A loss probe goes two round trips behind the last new data or acknowledgement (section 7): new data if
 //!   there is any, otherwise the last segment again. With one segment in flight the peer's delay of
-//!   acknowledgements is added. Chosen: 200 ms for it, as Linux has. The rules of Linux bound it by the first
+//!   acknowledgements is added. Chosen: 200 ms for it, as Linux has. None goes before a round trip has been
+//!   measured since the last one. The rules of Linux ask for no measurement, and bound the time by the first
 //!   segment (`tcp_schedule_loss_probe` of Linux 6.12).
 //! - F-RTO (RFC 5682 section 3.1): behind the first retransmission of a timeout new data goes, and a segment
 //!   sent once that arrives then tells that the timeout was needless.
@@ -392,12 +393,14 @@ impl Connection {
         self.timers.start(Timer::LossProbe, at);
     }
 
-    /// The probe's time has come: it goes next, and the retransmission timer starts anew.
+    /// The probe's time has come, and the retransmission timer starts anew. The probe goes next if a round
+    /// trip has been measured since the last one: it may itself prevent measurements (RFC 8985 7.3).
     pub(super) fn probe_timeout(&mut self, now: Time) {
-        let rto = self.sender.rtt.rto();
+        let (rto, samples) = (self.sender.rtt.rto(), self.stats.rtt_samples);
+        let is_linux = self.config.loss_probe_rules == LossProbeRules::Linux;
         let Some(rack) = self.rack() else { return };
         if rack.probes_tail() && rack.sent.first().is_some() {
-            rack.probe_due = true;
+            rack.probe_due = is_linux || samples > rack.probe_samples;
             self.timers.start(Timer::Retransmission, now + rto);
         }
     }
@@ -427,8 +430,10 @@ impl Connection {
         let next = self.send(now, start, length, fin);
         let end = self.sender.snd_max;
         let repeats = (new == 0).then_some(Range { start, end: start + length + u64::from(fin) });
+        let samples = self.stats.rtt_samples;
         if let Some(rack) = self.rack() {
             rack.probe = Some(Probe { end, flight_bytes, repeats });
+            rack.probe_samples = samples;
         }
         self.timers.stop(Timer::LossProbe);
         if let Some(extras) = &mut self.sender.extras {

@@ -184,8 +184,13 @@ impl Connection {
         }
     }
 
-    /// RFC 6298 5.4 to 5.6.
+    /// RFC 6298 5.4 to 5.6. While what may be reordered is waited for, there is no timeout (RFC 8985 8): the
+    /// timer then runs anew behind that time.
     fn retransmission_timeout(&mut self, now: Time) {
+        if self.timers.runs(Timer::Reordering) {
+            let reordering_at = self.timers.at(Timer::Reordering);
+            return self.timers.start(Timer::Retransmission, reordering_at + self.sender.rtt.rto());
+        }
         self.stats.timeouts += 1;
         if self.too_many_retries() {
             return;

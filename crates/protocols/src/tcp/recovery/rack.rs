@@ -83,6 +83,8 @@ pub struct Rack {
     /// The probe under way, and whether one is due.
     pub(in crate::tcp) probe: Option<Probe>,
     pub(in crate::tcp) probe_due: bool,
+    /// Measurements of the round trip so far, when the last probe went.
+    pub(in crate::tcp) probe_samples: u64,
     pub(in crate::tcp) undo: Option<Box<Undo>>,
     /// The last sample of the rate of delivery.
     pub(in crate::tcp) rate: RateSample,
@@ -119,6 +121,7 @@ impl LossRecovery for Rack {
             frto: Frto::Off,
             probe: None,
             probe_due: false,
+            probe_samples: 0,
             undo: None,
             rate: RateSample::default(),
             una_before: 1,
