@@ -20,17 +20,17 @@ def crossed(head: list[str], cells: Mapping[tuple[tuple[str, ...], str], str]) -
 
 
 def machine() -> str:
-    """What it was measured on."""
+    """What times were measured on: the processor and the system. Results of runs do not depend on it."""
     cpuinfo = Path("/proc/cpuinfo")
     lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
     model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown CPU")
     system = f"{platform.system()} {platform.machine()}"
-    return f"{model}, {os.cpu_count()} cores, {system}, Python {platform.python_version()}"
+    return f"{model}, {os.cpu_count()} cores, {system}"
 
 
 def measured(build: str, *paragraphs: str) -> str:
-    """A section: machine and build, then the paragraphs that are not empty."""
-    return "\n\n".join(filter(None, [f"Measured on: {machine()}. {build}.", *paragraphs])) + "\n"
+    """A section: the peer's build, then the paragraphs that are not empty."""
+    return "\n\n".join(filter(None, [f"Measured with: {build}.", *paragraphs])) + "\n"
 
 
 def marked(path: Path, name: str) -> str:

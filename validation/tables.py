@@ -8,7 +8,7 @@ from pathlib import Path
 
 from roamsim.statistics import Estimate, mean, student_t_quantile
 
-from peers.document import machine, marked, replace, table
+from peers.document import marked, replace, table
 from validation.explanations import explanation, listed
 from validation.parts import Case, Part, Quantity
 from validation.runs import Outcome, Run
@@ -240,8 +240,8 @@ def report(
 
 
 def made_with(builds: Mapping[str, str]) -> list[str]:
-    """Machine and builds, each a paragraph."""
-    return [f"Measured on: {machine()}.", "\n".join(f"- {name}: {build}" for name, build in builds.items())]
+    """The simulators and their builds, as paragraphs."""
+    return ["Measured with:", "\n".join(f"- {name}: {build}" for name, build in builds.items())]
 
 
 def section(part: Part, builds: Mapping[str, str], outcomes: Outcomes, *, brief: bool = False) -> tuple[str, int]:
@@ -267,7 +267,7 @@ def why(tables: str) -> list[str]:
 
 
 def update_parts(path: Path, plan: Sequence[Part], builds: Mapping[str, str], outcomes: Outcomes) -> None:
-    """Replaces the tables of some parts in the document; the others stay, and must be of the same machine and builds.
+    """Replaces the tables of some parts in the document; the others stay, and must be of the same builds.
 
     Raises:
         SystemExit: they are not, or a part is not there yet.
