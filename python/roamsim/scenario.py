@@ -215,6 +215,7 @@ __all__ = [
     "TcpDelayedAckRules",
     "TcpFastOpenCookie",
     "TcpHystartRules",
+    "TcpInitialWindowRules",
     "TcpLossProbeRules",
     "TcpNagleRules",
     "TcpRtoRules",
@@ -2762,8 +2763,9 @@ class TcpTransport(Table):
             for `reno`, `newreno`, `sack` or `cubic`, whose recovery it keeps. Left out: the variant's.
         mss: Maximum segment size. Left out: the path's smallest MTU less the IP and TCP headers (RFC 9293 section
             3.7.1).
-        initial_window: The first congestion window, in segments. Left out: min(10 MSS, max(2 MSS, 14600 bytes))
-            (RFC 6928 section 2).
+        initial_window: The first congestion window, in segments. Left out: by `initial_window_rules`.
+        initial_window_rules: How large the first congestion window is without `initial_window`. Default: RFC 6928.
+            Without it: "rfc6928".
         receive_window: The receiver's buffer: the largest window that it offers. Left out: 6 MiB (the maximum of
             Linux's `tcp_rmem`), or 65535 bytes without window scaling (RFC 9293 section 3.1).
         initial_receive_window: The window that a receiver offers at first. It then follows the octets of each
@@ -2869,6 +2871,8 @@ class TcpTransport(Table):
             (RFC 9937). It needs `sack` or `cubic` with SACK. Default: off. Without it: false.
         frto: F-RTO, with `rack`: after a timeout new data goes first, and a needless timeout is undone (RFC 5682).
             Default: off. Without it: false.
+        reduce_after_lost_retransmission: With `rack`: whether a lost retransmission reduces the window again, once
+            per window of data (RFC 5681 section 4.3). Not with `bbr`. Default: no, as in Linux. Without it: false.
         undo: Undoes a needless reduction, with `rack`. The proof is a D-SACK for each retransmission (RFC 3708),
             or a timestamp of the original (RFC 3522). Default: off. Without it: false.
         hystart: HyStart: the first slow start ends when the round trip grows. Not with `vegas` and `bbr`. Default:
@@ -2910,6 +2914,7 @@ class TcpTransport(Table):
     congestion_control: str | None = None
     mss: Size | None = None
     initial_window: int | None = None
+    initial_window_rules: TcpInitialWindowRules | None = None
     receive_window: Size | None = None
     initial_receive_window: Size | None = None
     send_buffer: Size | None = None
@@ -2958,6 +2963,7 @@ class TcpTransport(Table):
     loss_probe_rules: TcpLossProbeRules | None = None
     prr: bool | None = None
     frto: bool | None = None
+    reduce_after_lost_retransmission: bool | None = None
     undo: bool | None = None
     hystart: bool | None = None
     hystart_rules: TcpHystartRules | None = None
@@ -4162,14 +4168,15 @@ Transport = UdpTransport | TcpTransport | SctpTransport | QuicTransport
 #: = false`; `keep_alive_time = "2h"`; `keep_alive_interval = "75s"`; `keep_alive_probes = 9`; `msl = "30s"`;
 #: `challenge_ack_limit = 1`; `challenge_ack_interval = "500ms"`.
 #: "rfc": TCP of today's standards track, with every mechanism that is modelled: `variant = "cubic"`; `cubic_rules =
-#: "rfc9438"`; `initial_window = 10`; `receive_window = "6MiB"`; `window_scaling = true`; `timestamps = true`; `sack =
-#: true`; `rack = true`; `tail_loss_probe = true`; `prr = true`; `frto = true`; `undo = true`; `hystart_rules =
-#: "rfc9406"`; `window_validation = "half"`; `rto_rules = "rfc6298"`; `hystart = true`; `pacing = false`; `ecn =
-#: false`; `dup_ack_threshold = 3`; `limited_transmit = true`; `byte_counting_limit = 1`; `restart_after_idle = true`;
-#: `fast_convergence = true`; `delayed_ack = true`; `delayed_ack_count = 2`; `delayed_ack_rules = "rfc"`;
-#: `delayed_ack_timeout = "200ms"`; `nagle = true`; `nagle_rules = "rfc"`; `clock_granularity = "1ms"`; `min_rto =
-#: "1s"`; `max_rto = "60s"`; `initial_rto = "1s"`; `keep_alive = false`; `keep_alive_time = "2h"`; `msl = "2min"`;
-#: `challenge_ack_limit = 10`; `challenge_ack_interval = "5s"`.
+#: "rfc9438"`; `initial_window_rules = "rfc5681"`; `receive_window = "6MiB"`; `window_scaling = true`; `timestamps =
+#: true`; `sack = true`; `rack = true`; `tail_loss_probe = true`; `prr = true`; `frto = true`;
+#: `reduce_after_lost_retransmission = true`; `undo = true`; `hystart_rules = "rfc9406"`; `window_validation =
+#: "half"`; `rto_rules = "rfc6298"`; `hystart = true`; `pacing = true`; `ecn = false`; `dup_ack_threshold = 3`;
+#: `limited_transmit = true`; `byte_counting_limit = 1`; `restart_after_idle = true`; `fast_convergence = true`;
+#: `delayed_ack = true`; `delayed_ack_count = 2`; `delayed_ack_rules = "rfc"`; `delayed_ack_timeout = "200ms"`; `nagle
+#: = true`; `nagle_rules = "rfc"`; `clock_granularity = "1ms"`; `min_rto = "1s"`; `max_rto = "60s"`; `initial_rto =
+#: "1s"`; `keep_alive = false`; `keep_alive_time = "2h"`; `msl = "2min"`; `challenge_ack_limit = 10`;
+#: `challenge_ack_interval = "5s"`.
 TcpStack = Literal["classic", "linux", "rfc"]
 
 #: A named triple of loss detection, recovery and congestion control.
@@ -4186,6 +4193,13 @@ TcpStack = Literal["classic", "linux", "rfc"]
 #: "prague": Prague: a window that falls by the share of marked octets and grows by those without a mark, paced, and
 #: alike over any round trip below 25 ms (draft-briscoe-iccrg-prague-congestion-control-04). It needs `ecn`.
 TcpVariant = Literal["tahoe", "reno", "newreno", "sack", "vegas", "cubic", "bbr", "dctcp", "prague"]
+
+#: How large the first congestion window is.
+#: "rfc6928": min(10 MSS, max(2 MSS, 14600 bytes)), and one segment after two lost SYNs (RFC 6928 section 2,
+#: experimental).
+#: "rfc5681": Four segments up to 1095 bytes, three up to 2190 bytes, otherwise two, and one segment after a lost SYN
+#: (RFC 5681 section 3.1).
+TcpInitialWindowRules = Literal["rfc6928", "rfc5681"]
 
 #: How the retransmission timeout follows the round trip.
 #: "rfc6298": max(minimum, SRTT + 4 RTTVAR). Several samples a round trip weigh less (RFC 7323 section 4.2).

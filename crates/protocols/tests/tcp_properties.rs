@@ -71,6 +71,7 @@ prop_compose! {
             prr: parts[2],
             frto: parts[3],
             undo: parts[4],
+            reduce_after_lost_retransmission: parts[0] && parts[3] != parts[4],
             hystart: parts[5],
             pacing: parts[6],
             rto_rules: if linux[0] { RtoRules::Linux } else { RtoRules::Rfc6298 },

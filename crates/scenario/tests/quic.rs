@@ -349,7 +349,8 @@ fn a_window_law_delivers_as_much_over_quic_as_over_tcp() {
         let quic =
             format!("{{ protocol = \"quic\", congestion_control = \"{quic}\", receive_window = \"20MB\" }}");
         let tcp = format!(
-            "{{ protocol = \"tcp\", stack = \"rfc\", variant = \"{tcp}\", rack = true, receive_window = \"20MB\" }}"
+            "{{ protocol = \"tcp\", stack = \"rfc\", variant = \"{tcp}\", rack = true, pacing = false, \
+             reduce_after_lost_retransmission = false, receive_window = \"20MB\" }}"
         );
         for probability in ["0.001", "0.01", "0.03"] {
             let ratio = goodput_bps(&quic, probability) / goodput_bps(&tcp, probability);

@@ -21,6 +21,8 @@ pub const DEFAULT_MSS_IPV6_BYTES: u32 = 1220;
 pub enum InitialWindow {
     /// min(10 SMSS, max(2 SMSS, 14600 bytes)): RFC 6928 section 2.
     Rfc6928,
+    /// Two to four segments: RFC 5681 3.1.
+    Rfc5681,
     /// So many segments of SMSS bytes; at least one.
     Segments(u32),
 }
@@ -30,8 +32,19 @@ impl InitialWindow {
     pub fn bytes(self, smss_bytes: u64) -> u64 {
         match self {
             InitialWindow::Rfc6928 => (10 * smss_bytes).min((2 * smss_bytes).max(14_600)),
+            InitialWindow::Rfc5681 => match smss_bytes {
+                2191.. => 2 * smss_bytes,
+                1096.. => 3 * smss_bytes,
+                _ => 4 * smss_bytes,
+            },
             InitialWindow::Segments(n) => u64::from(n.max(1)) * smss_bytes,
         }
+    }
+
+    /// How many SYNs may be lost before the window is one segment: none by RFC 5681 3.1, one by RFC 6928
+    /// section 2.
+    pub(super) fn spare_syns(self) -> u32 {
+        u32::from(self != InitialWindow::Rfc5681)
     }
 }
 
@@ -223,6 +236,9 @@ pub struct Config {
     pub prr: bool,
     /// F-RTO (RFC 5682): needless timeouts are found and taken back. Needs `rack`. Default off.
     pub frto: bool,
+    /// A retransmission that RACK finds lost reduces the window once more (RFC 5681 4.3). Needs `rack`.
+    /// Default off, as in Linux.
+    pub reduce_after_lost_retransmission: bool,
     /// Reductions that D-SACK (RFC 3708) or timestamps (RFC 3522) prove to be needless are taken back. Needs
     /// `rack`. Default off.
     pub undo: bool,
@@ -313,6 +329,7 @@ impl Default for Config {
             loss_probe_rules: LossProbeRules::Rfc8985,
             prr: false,
             frto: false,
+            reduce_after_lost_retransmission: false,
             undo: false,
             hystart: false,
             hystart_rules: HystartRules::PlusPlus,
@@ -477,6 +494,14 @@ mod tests {
             let has_it = configs.any(|config| config.congestion_control() == *kind);
             assert_eq!(has_it, kind.about().is_some(), "{kind:?}");
         }
+    }
+
+    #[test]
+    fn initial_window_of_rfc_5681() {
+        let bytes = |smss_bytes| InitialWindow::Rfc5681.bytes(smss_bytes);
+        assert_eq!([536, 1095].map(bytes), [2144, 4380]);
+        assert_eq!([1096, 2190].map(bytes), [3288, 6570]);
+        assert_eq!([2191, 8960].map(bytes), [4382, 17_920]);
     }
 
     #[test]

@@ -119,6 +119,8 @@ pub(super) struct Heard {
     pub(super) delivered: u64,
     /// Octets that it takes as lost.
     pub(super) lost: u64,
+    /// Of retransmissions among these, when the last was sent.
+    pub(super) lost_repeat_at: Option<Time>,
     /// The transmission sent last of those it tells of.
     pub(super) newest: Option<Record>,
     /// Of those that were sent once, when the last was, and where it ends: what a round-trip time may be
@@ -555,6 +557,9 @@ impl Sent {
         self.lost_marked_bytes += bytes;
         self.heard.lost += bytes;
         self.lost += bytes;
+        if record.repeated && !by_timeout {
+            self.heard.lost_repeat_at = self.heard.lost_repeat_at.max(Some(record.at));
+        }
         if self.takes_losses {
             self.losses.push(Lost {
                 start: record.start,

@@ -79,6 +79,7 @@ pub fn set(settings: &mut Settings, key: &str, text: &str) -> Result<(), String>
         "byte_counting_limit" => config.byte_counting_limit = value(text)?,
         "challenge_ack_limit" => config.challenge_ack_limit = value(text)?,
         "challenge_ack_interval" => config.challenge_ack_interval = span(text)?,
+        "initial_window" if text == "rfc5681" => config.initial_window = InitialWindow::Rfc5681,
         "initial_window" => config.initial_window = InitialWindow::Segments(value(text)?),
         "send_buffer" => config.send_buffer_bytes = Some(value(text)?),
         "initial_send_buffer" => config.initial_send_buffer_bytes = Some(value(text)?),
@@ -137,6 +138,7 @@ pub fn set(settings: &mut Settings, key: &str, text: &str) -> Result<(), String>
         }
         "prr" => config.prr = on_off(text)?,
         "frto" => config.frto = on_off(text)?,
+        "reduce_after_lost_retransmission" => config.reduce_after_lost_retransmission = on_off(text)?,
         "hystart" => config.hystart = on_off(text)?,
         "pacing" => config.pacing = on_off(text)?,
         "undo" => config.undo = on_off(text)?,

@@ -244,11 +244,32 @@ impl Connection {
         let conditions = rack.conditions(srtt, at.smss_bytes);
         let wait_to = rack.detection.mark_lost(&mut rack.sent, now, &conditions);
         let begins = rack.sent.has_lost() && rack.repair == Repair::None;
+        let repeat_at = rack.sent.heard.lost_repeat_at.take();
         self.timers.start(Timer::Reordering, wait_to.unwrap_or(Time::MAX));
         sender.tell_losses(now);
         if begins {
             self.begin_repair(now);
+        } else if repeat_at.is_some() && self.config.reduce_after_lost_retransmission {
+            self.reduce_again(now, repeat_at);
         }
+    }
+
+    /// A retransmission that was sent then is lost during a repair: another congestion event, unless the
+    /// window has been reduced since (RFC 5681 4.3, RFC 8985 9.3). The repair begins anew, for PRR too (RFC
+    /// 9937 6.1). A window of two segments is the least that a loss leaves.
+    #[cold]
+    fn reduce_again(&mut self, now: Time, repeat_at: Option<Time>) {
+        let sender = &mut self.sender;
+        let (at, cwnd_bytes) = (sender.outstanding(), sender.congestion.cwnd_bytes());
+        let Recovery::Rack(rack) = &mut sender.recovery else { return };
+        if repeat_at < Some(rack.reduced_at) || cwnd_bytes <= 2 * at.smss_bytes {
+            return;
+        }
+        rack.begin(&at, now);
+        // What SACK has told of is outstanding beside the window.
+        let flight_bytes = at.flight_bytes().min(cwnd_bytes);
+        sender.reduce(Cause::FastRetransmit { flight_bytes }, false, now);
+        self.ecn.on_reduction(at.snd_max);
     }
 
     /// A loss that acknowledgements have told of is repaired.
@@ -258,7 +279,7 @@ impl Connection {
         let flight_bytes = sender.counted_flight(&at);
         let saved = self.config.undo.then(|| sender.congestion.clone());
         let Recovery::Rack(rack) = &mut sender.recovery else { return };
-        rack.begin(&at);
+        rack.begin(&at, now);
         (rack.probe, rack.probe_due) = (None, false);
         rack.undo = saved.map(|congestion| Box::new(Undo::new(congestion, &at)));
         if !self.ecn.has_answered(at.snd_una) {
@@ -282,6 +303,7 @@ impl Connection {
         let conditions = rack.conditions(srtt, at.smss_bytes);
         rack.detection.mark_lost_at_timeout(&mut rack.sent, now, &conditions);
         rack.sent.heard = Default::default();
+        rack.reduced_at = now;
         // RFC 5682 3.1, step 1: not where a repair is under way already.
         let was_repairing = rack.is_recovering();
         rack.frto = if frto && !was_repairing { Frto::First } else { Frto::Off };

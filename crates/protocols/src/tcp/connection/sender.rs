@@ -118,9 +118,9 @@ impl Sender {
         self.snd_wnd = snd_wnd;
         self.max_snd_wnd = self.max_snd_wnd.max(snd_wnd);
         self.last_sent_at = now;
-        // RFC 6928 section 2: the window is one segment after more than one retransmission of the SYN.
-        let initial = if self.retries > 1 { self.smss } else { config.initial_window.bytes(self.smss) };
-        if !is_open_early || self.retries > 1 {
+        let syns_lost = self.retries > config.initial_window.spare_syns();
+        let initial = if syns_lost { self.smss } else { config.initial_window.bytes(self.smss) };
+        if !is_open_early || syns_lost {
             self.congestion.start(self.smss, initial);
         }
         if self.retries > 0 {

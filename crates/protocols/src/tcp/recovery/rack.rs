@@ -7,7 +7,8 @@
 //! here reneges).
 //!
 //! The recovery ends when all data outstanding at its start is acknowledged. With [`Prr`] the window
-//! follows the arrivals meanwhile; without it the window is ssthresh as in RFC 6675.
+//! follows the arrivals meanwhile; without it the window is ssthresh as in RFC 6675. A lost retransmission
+//! may begin it anew, with another reduction.
 
 use roamsim_engine::{Span, Time};
 
@@ -76,6 +77,8 @@ pub struct Rack {
     first_due: bool,
     /// One above the highest octet sent when the repair began.
     pub(in crate::tcp) recover: u64,
+    /// When the window was last reduced for a loss.
+    pub(in crate::tcp) reduced_at: Time,
     threshold_segments: u64,
     reduces_in_proportion: bool,
     prr: Option<Prr>,
@@ -115,6 +118,7 @@ impl LossRecovery for Rack {
             repair: Repair::None,
             first_due: false,
             recover: 0,
+            reduced_at: Time::ZERO,
             threshold_segments: u64::from(settings.dup_ack_threshold.max(1)),
             reduces_in_proportion: settings.prr,
             prr: None,
@@ -255,11 +259,13 @@ impl Rack {
         sample
     }
 
-    /// Repair begins of a loss that acknowledgements told of.
-    pub(in crate::tcp) fn begin(&mut self, at: &Outstanding) {
+    /// Repair begins of a loss that acknowledgements told of; or anew, where a retransmission was lost.
+    pub(in crate::tcp) fn begin(&mut self, at: &Outstanding, now: Time) {
         self.repair = Repair::Fast;
         self.recover = at.snd_max;
+        self.reduced_at = now;
         self.first_due = true;
+        self.frto = Frto::Off;
         if self.reduces_in_proportion {
             let outstanding = at.flight_bytes() - self.sent.sacked_bytes();
             let first_bytes = self.sent.in_flight_bytes() + at.smss_bytes;

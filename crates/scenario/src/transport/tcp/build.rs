@@ -1,8 +1,8 @@
 //! The configuration of TCP connections.
 
 use super::model::{
-    Tcp, TcpDelayedAckRules, TcpFastOpenCookie, TcpHystartRules, TcpLossProbeRules, TcpNagleRules,
-    TcpRtoRules, TcpWindowValidation,
+    Tcp, TcpDelayedAckRules, TcpFastOpenCookie, TcpHystartRules, TcpInitialWindowRules, TcpLossProbeRules,
+    TcpNagleRules, TcpRtoRules, TcpWindowValidation,
 };
 use roamsim_network::packet::IpVersion;
 use roamsim_protocols::tcp;
@@ -24,6 +24,7 @@ pub(crate) fn config(
         congestion_control: _,
         mss_bytes,
         initial_window_segments,
+        initial_window_rules,
         receive_window_bytes: _,
         initial_receive_window_bytes,
         send_buffer_bytes,
@@ -73,6 +74,7 @@ pub(crate) fn config(
         loss_probe_rules,
         prr,
         frto,
+        reduce_after_lost_retransmission,
         undo,
         hystart,
         hystart_rules,
@@ -93,9 +95,10 @@ pub(crate) fn config(
             IpVersion::V6 => tcp::DEFAULT_MSS_IPV6_BYTES,
         },
         mss_bytes: mss_bytes.map_or(path_mss_bytes, |bytes| bytes as u32),
-        initial_window: match initial_window_segments {
-            Some(segments) => tcp::InitialWindow::Segments(segments),
-            None => tcp::InitialWindow::Rfc6928,
+        initial_window: match (initial_window_segments, initial_window_rules) {
+            (Some(segments), _) => tcp::InitialWindow::Segments(segments),
+            (None, TcpInitialWindowRules::Rfc6928) => tcp::InitialWindow::Rfc6928,
+            (None, TcpInitialWindowRules::Rfc5681) => tcp::InitialWindow::Rfc5681,
         },
         receive_window_bytes: settings.receive_window_bytes() as u32,
         initial_receive_window_bytes: initial_receive_window_bytes.map(|bytes| bytes as u32),
@@ -161,6 +164,7 @@ pub(crate) fn config(
         },
         prr,
         frto,
+        reduce_after_lost_retransmission,
         undo,
         hystart,
         hystart_rules: match hystart_rules {

@@ -256,6 +256,11 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         let help = "write 1 or more, or leave it out for RFC 6928's";
         report.add(&join(at, ["initial_window"]), "a window of zero segments never sends", help);
     }
+    let rules = join(at, ["initial_window_rules"]);
+    if tcp.initial_window_segments.is_some() && report.is_set(&rules) {
+        let message = "`initial_window_rules` has no effect beside `initial_window`";
+        report.add(&rules, message, "leave one of the two out");
+    }
     if tcp.dup_ack_threshold == 0 {
         let help = "write 1 or more; RFC 5681 has 3";
         report.add(
@@ -439,7 +444,12 @@ fn check_parts(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
             report.add(&join(at, [key]), message, help);
         }
     }
-    for (key, set) in [("tail_loss_probe", tcp.tail_loss_probe), ("frto", tcp.frto), ("undo", tcp.undo)] {
+    for (key, set) in [
+        ("tail_loss_probe", tcp.tail_loss_probe),
+        ("frto", tcp.frto),
+        ("reduce_after_lost_retransmission", tcp.reduce_after_lost_retransmission),
+        ("undo", tcp.undo),
+    ] {
         if set && !tcp.rack && !tcp.variant.takes_samples() {
             let message = format!("`{key}` needs the records of `rack`");
             report.add(&join(at, [key]), message, "write rack = true beside it, or leave it out");
@@ -475,6 +485,7 @@ fn differs(tcp: &Tcp, key: &str) -> Option<bool> {
     Some(match key {
         "sack" => tcp.sack == Some(false),
         "prr" => tcp.prr,
+        "reduce_after_lost_retransmission" => tcp.reduce_after_lost_retransmission,
         "hystart" => tcp.hystart,
         "window_validation" => tcp.window_validation != defaults.window_validation,
         "ecn" => tcp.ecn,

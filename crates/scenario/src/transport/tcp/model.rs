@@ -35,10 +35,11 @@ pub struct Tcp {
     #[serde(rename = "mss", with = "units::size")]
     #[schemars(with = "Option<units::Size>")]
     pub mss_bytes: Option<u64>,
-    /// The first congestion window, in segments. Left out: min(10 MSS, max(2 MSS, 14600 bytes)) (RFC 6928
-    /// section 2).
+    /// The first congestion window, in segments. Left out: by `initial_window_rules`.
     #[serde(rename = "initial_window")]
     pub initial_window_segments: Option<u32>,
+    /// How large the first congestion window is without `initial_window`. Default: RFC 6928.
+    pub initial_window_rules: TcpInitialWindowRules,
     /// The receiver's buffer: the largest window that it offers. Left out: 6 MiB (the maximum of Linux's
     /// `tcp_rmem`), or 65535 bytes without window scaling (RFC 9293 section 3.1).
     #[serde(rename = "receive_window", with = "units::size")]
@@ -211,6 +212,9 @@ pub struct Tcp {
     /// F-RTO, with `rack`: after a timeout new data goes first, and a needless timeout is undone (RFC 5682).
     /// Default: off.
     pub frto: bool,
+    /// With `rack`: whether a lost retransmission reduces the window again, once per window of data (RFC 5681
+    /// section 4.3). Not with `bbr`. Default: no, as in Linux.
+    pub reduce_after_lost_retransmission: bool,
     /// Undoes a needless reduction, with `rack`. The proof is a D-SACK for each retransmission (RFC 3708), or
     /// a timestamp of the original (RFC 3522). Default: off.
     pub undo: bool,
@@ -268,6 +272,7 @@ impl Default for Tcp {
             congestion_control: None,
             mss_bytes: None,
             initial_window_segments: None,
+            initial_window_rules: TcpInitialWindowRules::Rfc6928,
             receive_window_bytes: None,
             initial_receive_window_bytes: None,
             send_buffer_bytes: machine.send_buffer_bytes,
@@ -317,6 +322,7 @@ impl Default for Tcp {
             loss_probe_rules: TcpLossProbeRules::Rfc8985,
             prr: machine.prr,
             frto: machine.frto,
+            reduce_after_lost_retransmission: machine.reduce_after_lost_retransmission,
             undo: machine.undo,
             hystart: machine.hystart,
             hystart_rules: TcpHystartRules::Rfc9406,
@@ -354,6 +360,18 @@ pub enum TcpStack {
     Linux,
     /// TCP of today's standards track, with every mechanism that is modelled:
     Rfc,
+}
+
+/// How large the first congestion window is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TcpInitialWindowRules {
+    /// min(10 MSS, max(2 MSS, 14600 bytes)), and one segment after two lost SYNs (RFC 6928 section 2,
+    /// experimental).
+    Rfc6928,
+    /// Four segments up to 1095 bytes, three up to 2190 bytes, otherwise two, and one segment after a lost
+    /// SYN (RFC 5681 section 3.1).
+    Rfc5681,
 }
 
 /// How the retransmission timeout follows the round trip.

@@ -107,6 +107,11 @@ impl CongestionControl for Bbr {
             message: "`bbr` sets its own window during recovery",
             help: "leave it out or write false",
         },
+        Refusal {
+            key: "reduce_after_lost_retransmission",
+            message: "`bbr` counts every lost transmission",
+            help: "leave it out or write false",
+        },
         Refusal { key: "hystart", message: "`bbr` has no slow start", help: "leave it out or write false" },
         Refusal {
             key: "window_validation",

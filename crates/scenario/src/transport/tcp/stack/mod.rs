@@ -135,6 +135,11 @@ fn is_ruled_out(stack: &str, key: &str, own: Table<'_>) -> bool {
         // A control that refuses to do without SACK is checked beside it.
         "rack" => without_sack && !refuses("sack"),
         "tail_loss_probe" | "frto" | "undo" => (without_sack || is_off("rack")) && !refuses("sack"),
+        "reduce_after_lost_retransmission" => {
+            refuses(key) || (without_sack || is_off("rack")) && !refuses("sack")
+        }
+        "initial_window" => own.get("initial_window_rules").is_some(),
+        "initial_window_rules" => own.get("initial_window").is_some(),
         "loss_probe_rules" => {
             is_off("tail_loss_probe") || (without_sack || is_off("rack")) && !refuses("sack")
         }
