@@ -199,6 +199,13 @@ mod tests {
         assert_eq!(config(&Tcp::default(), 1440, IpVersion::V6, None), tcp::Config::default());
     }
 
+    /// RFC 9293 3.7.1, MUST-15.
+    #[test]
+    fn a_peer_without_an_mss_has_that_of_its_version_of_ip() {
+        let of = |ip| config(&Tcp::default(), 1440, ip, None).default_mss_bytes;
+        assert_eq!((of(IpVersion::V4), of(IpVersion::V6)), (536, 1220));
+    }
+
     #[test]
     fn times_that_no_run_of_a_minute_shows_reach_the_machine() {
         let (msl, challenge_ack_interval) = (Span::from_secs(30), Span::from_secs(7));
