@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::decode::schema::drop_null;
 use crate::scenario::Scenario;
-use crate::transport::tcp::own;
+use crate::transport::own;
 
 /// The JSON Schema (draft 2020-12) of a scenario, the same for TOML and JSON.
 pub fn schema() -> Value {

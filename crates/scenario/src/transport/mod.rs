@@ -1,6 +1,7 @@
 //! Transport protocols: a folder each, with its keys, its checks, and what its machines are built from.
 
 pub(crate) mod check;
+pub(crate) mod own;
 mod path;
 pub mod quic;
 pub mod sctp;

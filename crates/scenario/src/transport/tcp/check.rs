@@ -6,10 +6,10 @@ use roamsim_protocols::tcp::congestion::keys::Value;
 
 use super::control;
 use super::model::{Tcp, TcpVariant};
-use super::own::declared;
 use crate::access::Network;
 use crate::report::{Report, Step, join};
 use crate::topology::Topology;
+use crate::transport::own::declared;
 use crate::units::time_text;
 
 /// The most bytes of TCP options in a segment (RFC 9293 section 3.1: data offset of 15 words).

@@ -4,5 +4,4 @@ pub(crate) mod build;
 pub(crate) mod check;
 pub(crate) mod control;
 pub mod model;
-pub(crate) mod own;
 pub(crate) mod stack;

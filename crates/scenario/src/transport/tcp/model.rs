@@ -10,13 +10,13 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
 
-use super::own::WithOwn;
+use crate::transport::own::{self, WithOwn};
 use crate::units;
 
 /// The settings of TCP.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, remote = "Self")]
-#[schemars(transform = super::own::add_keys)]
+#[schemars(transform = own::add_keys)]
 pub struct Tcp {
     /// A preset that replaces the defaults below. Other keys take precedence; if a key is turned off, the
     /// preset leaves out settings that need it. Left out: the defaults below.

@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, forward_to_deserialize_any};
 use serde_json::{Value as Json, json};
 
 /// Every declared key, with its control.
-pub(super) fn declared() -> impl Iterator<Item = (Kind, &'static Key)> {
+pub(crate) fn declared() -> impl Iterator<Item = (Kind, &'static Key)> {
     Kind::ALL.iter().flat_map(|kind| kind.keys().iter().map(|key| (*kind, key)))
 }
 
