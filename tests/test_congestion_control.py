@@ -137,6 +137,12 @@ def test_a_rate_of_its_own_paces_over_quic(tmp_path: Path) -> None:
     assert 1.9e6 < result.flows["goodput_bps"][0] < 1.98e6
 
 
+def test_a_class_over_quic_has_no_keys_of_built_in_ones(tmp_path: Path) -> None:
+    own = {KEY: f"{law(tmp_path)}:Again", "flow.ftp.transport.fast_convergence": False}
+    with pytest.raises(roamsim.ScenarioError, match=r"`fast_convergence = false` has no effect with a class in\s"):
+        roamsim.load(SCENARIO, set=QUIC | own)
+
+
 def test_an_error_over_quic_names_the_line(tmp_path: Path) -> None:
     file = law(tmp_path, control("self.window_bytes = 1 / 0"))
     with pytest.raises(roamsim.RunFailed, match=r"mine\.py:4, in Mine\.on_ack: ZeroDivisionError"):

@@ -31,6 +31,22 @@ def test_its_window_and_round_trip_time_are_recorded() -> None:
     assert 0.04 <= srtt.min() <= srtt.max() < 0.2
 
 
+def test_a_key_of_its_congestion_control_is_compared(tmp_path: Path) -> None:
+    key = "flow.over_quic.transport.fast_convergence"
+    cubic = ("--set", "flow.over_quic.transport.congestion_control=cubic")
+    compared = ("--vary", f"{key}=true,false", "--metric", "flows.over_quic.goodput_bps", "--replications", "3")
+    done = run_command("compare", TRANSFER, *cubic, *compared, "--json", cwd=tmp_path)
+    told = json.loads(done.stdout)
+    assert (told["over"], told["values"]) == (key, ["true", "false"])
+    off, on = sorted(told["means"], key=lambda mean: mean["value"])
+    assert (off["value"], on["value"]) == ("transport fast convergence no", "transport fast convergence yes")
+    assert off["mean"] != on["mean"]
+    # NewReno of the library has no such key.
+    refused = run_command("compare", TRANSFER, *compared, cwd=tmp_path)
+    assert refused.returncode == 3
+    assert 'has no effect with congestion_control = "newreno"' in " ".join(refused.stderr.replace("│", "").split())
+
+
 def test_its_flight_and_pacing_are_recorded() -> None:
     result = roamsim.run(TRANSFER, trace=["cwnd", "in_flight", "pacing"])
     samples = result.samples.filter((polars.col("name") == "over_quic") & (polars.col("from") == "phone"))

@@ -52,6 +52,7 @@ __all__ = [
     "Cell",
     "ChannelList",
     "Choice",
+    "ClassicQueue",
     "CodelQueue",
     "Connection",
     "ConstantSizeDistribution",
@@ -60,6 +61,7 @@ __all__ = [
     "Coverage",
     "CoverageTable",
     "Crossing",
+    "CubicRules",
     "CyclicPrefix",
     "DataTerminals",
     "Dect",
@@ -210,8 +212,6 @@ __all__ = [
     "StationRate",
     "SubscribedEvent",
     "TailExponent",
-    "TcpClassicQueue",
-    "TcpCubicRules",
     "TcpDelayedAckRules",
     "TcpFastOpenCookie",
     "TcpHystartRules",
@@ -2897,7 +2897,7 @@ class TcpTransport(Table):
             RFC 5961 section 7. Without it: "5s".
         challenge_ack_limit: Challenge ACKs (answers to segments that may be forged) in that time. Default: RFC
             5961 section 7. Without it: 10.
-        vegas: The thresholds of the variant `vegas`, and of no other. Left out: its defaults.
+        vegas: The thresholds of `vegas`, and of no other congestion control. Left out: its defaults.
         fast_convergence: CUBIC's fast convergence: a flow whose window shrinks leaves room to new ones. Default:
             on (RFC 9438 section 4.7, which advises against it for a flow alone). Without it: true.
         cubic_rules: The rules of CUBIC. Default: those of RFC 9438. Without it: "rfc9438".
@@ -2977,8 +2977,8 @@ class TcpTransport(Table):
     challenge_ack_limit: int | None = None
     vegas: Vegas | None = None
     fast_convergence: bool | None = None
-    cubic_rules: TcpCubicRules | None = None
-    classic_queue: TcpClassicQueue | None = None
+    cubic_rules: CubicRules | None = None
+    classic_queue: ClassicQueue | None = None
 
 
 @dataclass(kw_only=True, slots=True, repr=False)
@@ -3120,6 +3120,14 @@ class QuicTransport(Table):
         certificate_size: The size of the server's certificate chain, most of its first flight; with `crypto =
             "tls"` the next multiple of 332 bytes. Default chosen: 1500 bytes, two certificates with keys on
             elliptic curves. Without it: "1500B".
+        vegas: The thresholds of `vegas`, and of no other congestion control. Left out: its defaults.
+        fast_convergence: CUBIC's fast convergence: a flow whose window shrinks leaves room to new ones. Default:
+            on (RFC 9438 section 4.7, which advises against it for a flow alone). Without it: true.
+        cubic_rules: The rules of CUBIC. Default: those of RFC 9438. Without it: "rfc9438".
+        classic_queue: Prague's response to a classic ECN queue (RFC 3168), which it recognises by long and varying
+            round trips. Default: nothing, as `tcp_prague` (0.6: `prague_ecn_fallback` is 0; 0.7 has no such code).
+            RFC 9331 section 4.3 asks for `monitor` at least outside of controlled environments. Without it:
+            "ignore".
     """
 
     fixed: ClassVar[dict[str, object]] = {"protocol": "quic"}
@@ -3139,6 +3147,10 @@ class QuicTransport(Table):
     early_data: QuicEarlyData | None = None
     crypto: QuicCrypto | None = None
     certificate_size: Size | None = None
+    vegas: Vegas | None = None
+    fast_convergence: bool | None = None
+    cubic_rules: CubicRules | None = None
+    classic_queue: ClassicQueue | None = None
 
 
 @dataclass(kw_only=True, slots=True, repr=False)
@@ -4259,7 +4271,7 @@ SctpRules = Literal["rfc9260", "rfc2960"]
 #: "reno": Slow start and congestion avoidance of RFC 5681, shared with TCP.
 #: "vegas": Vegas (Brakmo and Peterson 1995), shared with TCP.
 #: "cubic": CUBIC of RFC 9438, shared with TCP.
-#: "cubic_linux": CUBIC of Linux: TCP's with `cubic_rules = "linux"`.
+#: "cubic_linux": CUBIC of Linux: `cubic` with `cubic_rules = "linux"`.
 #: "bbr": BBR version 3 (draft-ietf-ccwg-bbr-06), shared with TCP.
 #: "dctcp": DCTCP of RFC 8257, with `ecn`, shared with TCP.
 #: "prague": Prague (draft-briscoe-iccrg-prague-congestion-control-04), with `ecn`, shared with TCP.
@@ -4406,10 +4418,10 @@ Then = Literal["repeat", "abort", "other_interface"]
 #: "monitor": The trace `states` shows whether round trips look `scalable` or `classic`.
 #: "fall_back": Behind a classic queue a mark also takes 31 % of the window, and short round trips count as they are
 #: (arXiv 1911.00710, `tcp_prague` 0.6).
-TcpClassicQueue = Literal["ignore", "monitor", "fall_back"]
+ClassicQueue = Literal["ignore", "monitor", "fall_back"]
 
 #: The CUBIC of the RFC, or that of Linux.
 #: "rfc9438": RFC 9438. Windows are octets.
 #: "linux": Linux 6.12, in whole segments: 5 % a round trip while no loss is known, ssthresh from the window, a slower
 #: Reno-friendly region.
-TcpCubicRules = Literal["rfc9438", "linux"]
+CubicRules = Literal["rfc9438", "linux"]

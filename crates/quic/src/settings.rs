@@ -8,7 +8,8 @@ use crate::null::Remembered;
 use quinn_proto::congestion::ControllerFactory;
 use quinn_proto::{MtuDiscoveryConfig, QlogStream, TransportConfig, VarInt};
 use roamsim_engine::{Span, Stream};
-use roamsim_protocols::tcp::congestion::LawMaker;
+use roamsim_protocols::tcp::congestion::keys::Own;
+use roamsim_protocols::tcp::congestion::{self, LawMaker};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,6 +26,8 @@ pub struct Settings {
     pub congestion_control: CongestionControl,
     /// Makes the laws of another crate, for [`Given`](roamsim_protocols::tcp::congestion::Given).
     pub law: Option<LawMaker>,
+    /// Keys of the congestion control itself.
+    pub own: Own,
     /// The congestion window at first, and after a change of path.
     pub initial_window_bytes: u64,
     /// The most that a receiver takes beyond what its application has read, of a stream and altogether.
@@ -59,6 +62,7 @@ impl Default for Settings {
             // The default of RFC 9002, appendix B.
             congestion_control: CongestionControl::NewReno,
             law: None,
+            own: Own::default(),
             // RFC 9002 section 7.2: ten datagrams of 1200 octets.
             initial_window_bytes: 12_000,
             // The library's: 100 Mb/s over 100 ms.
@@ -126,7 +130,11 @@ impl Settings {
         config.datagram_receive_buffer_size((self.messages == Messages::Datagrams).then_some(1 << 16));
         let factory: Arc<dyn ControllerFactory + Send + Sync> = Arc::new(control::Factory {
             kind: self.congestion_control,
-            law: self.law.clone(),
+            settings: congestion::Settings {
+                law: self.law.clone(),
+                own: self.own.clone(),
+                ..congestion::Settings::default()
+            },
             initial_window_bytes: self.initial_window_bytes,
             random: random.clone(),
             meter: Arc::clone(meter),

@@ -96,6 +96,26 @@ fn in_a_classic_queue_prague_starves_cubic_unless_it_falls_back() {
     }
 }
 
+/// Prague over QUIC in the place of Prague over TCP.
+const OVER_QUIC: (&str, &str) = (
+    "flow.prague.transport",
+    "{ protocol = \"quic\", client = \"to\", congestion_control = \"prague\", ecn = true, l4s = true }",
+);
+
+#[test]
+fn over_quic_it_falls_back_in_a_classic_queue_and_not_in_dualpi2() {
+    // codel 44 and 4 Mb/s, with the fallback 25 and 23; dualpi2 27 and 21 both ways.
+    let run =
+        |queue: &str, key: &str| rates_mbps(&outcome(BESIDE_CUBIC, &[OVER_QUIC, (QUEUE, queue), (KEY, key)]));
+    let (prague, cubic) = run("{ discipline = \"codel\", ecn = true }", "ignore");
+    assert!(prague > 4.0 * cubic, "{prague} and {cubic} Mb/s");
+    let (prague, cubic) = run("{ discipline = \"codel\", ecn = true }", "fall_back");
+    assert!((0.67..1.5).contains(&(prague / cubic)), "{prague} and {cubic} Mb/s");
+    assert!(prague + cubic > 0.9 * 50.0, "{prague} and {cubic} Mb/s");
+    let dualpi2 = "{ discipline = \"dualpi2\" }";
+    assert_eq!(run(dualpi2, "fall_back"), run(dualpi2, "ignore"));
+}
+
 #[test]
 fn over_a_short_round_trip_the_fallback_grows_as_reno() {
     // 5 ms of propagation and 5 ms of CoDel's target: as over 25 ms it would grow by 0.16 segments a round.

@@ -5,7 +5,7 @@ use crate::outcome::{self, integers, texts};
 use crate::refusal;
 use roamsim_protocols::tcp::Variant;
 use roamsim_protocols::tcp::congestion::Kind;
-use roamsim_protocols::tcp::congestion::keys::Choice;
+use roamsim_protocols::tcp::congestion::keys::{Choice, Key, Own, Value};
 use roamsim_scenario::run::Options;
 use roamsim_scenario::schema_pages;
 use roamsim_scenario::transport::quic::model::QuicCongestionControl;
@@ -117,14 +117,134 @@ fn errors_list_every_control() {
     }
 }
 
-/// Over QUIC a control has the defaults of its keys.
-#[test]
-fn errors_name_the_control_of_a_key_that_quic_does_not_have() {
-    for kind in Kind::ALL {
-        for key in kind.keys() {
-            let words = listed(&format!("protocol = \"quic\", {} = 1", key.place()));
-            assert!(words.contains(kind.name()) && words.contains("TCP"), "{}: {words:?}", key.place());
+/// Every key that a named control declares.
+fn declared() -> impl Iterator<Item = (Kind, &'static Key)> {
+    named().flat_map(|kind| kind.keys().iter().map(move |key| (kind, key)))
+}
+
+/// A key with a value, as a setting.
+fn written(key: &Key, value: u32) -> String {
+    let setting = format!("{} = {}", key.name, key.text(value));
+    key.table.map_or(setting.clone(), |table| format!("{} = {{ {setting} }}", table.name))
+}
+
+/// Every value of a key but its default; of a number one far above it, where that goes with the other keys.
+fn others(kind: Kind, key: &Key) -> Vec<u32> {
+    let fits = |value: &u32| kind.fault(&Own::default().with(key, *value)).is_none();
+    match key.value {
+        Value::Switch { default } => vec![u32::from(!default)],
+        Value::Number { default } => {
+            vec![[100, 1].map(|more| default + more).into_iter().find(fits).expect("a value")]
         }
+        Value::Word { words, .. } => (1..words.len() as u32).collect(),
+    }
+}
+
+/// The packets of a download of 20 s through a classic queue that marks, with a few losses.
+fn packets(transport: &str) -> u64 {
+    let text = GOOD
+        .replace("\"TRANSPORT\"", &format!("{{ {transport} }}"))
+        .replace("0.01 }", "0.001 }\nqueue = { discipline = \"codel\", ecn = true }")
+        .replace("\"transfer\", size = \"500kB\"", "\"bulk\"");
+    let options = Options { seed: 1, fingerprints: true, ..Options::default() };
+    let outcome = outcome::of(&text, &[("scenario.duration", "20s")], options);
+    outcome.fingerprints.expect("asked for").packets
+}
+
+fn over_quic(kind: Kind) -> String {
+    format!("protocol = \"quic\", congestion_control = \"{}\"{}", kind.name(), ecn(kind))
+}
+
+#[test]
+fn keys_of_a_control_act_over_quic() {
+    for (kind, key) in declared() {
+        let transport = over_quic(kind);
+        let by_default = packets(&transport);
+        assert_eq!(packets(&format!("{transport}, {}", written(key, key.default()))), by_default, "{key:?}");
+        for value in others(kind, key).into_iter().filter(|value| kind.only_traced() != Some((key, *value))) {
+            let setting = written(key, value);
+            assert_ne!(packets(&format!("{transport}, {setting}")), by_default, "{setting}");
+        }
+    }
+}
+
+/// What takes the place of another control by a key has a name of its own over QUIC.
+#[test]
+fn a_control_that_is_chosen_by_a_key_is_the_same_by_its_name() {
+    for kind in named() {
+        let Some(Choice { instead_of, key, value }) = kind.chosen_by() else { continue };
+        let other = named().find(|other| other.name() == instead_of).expect("a control");
+        let by_key = packets(&format!("{}, {}", over_quic(other), written(key, value)));
+        assert_eq!(by_key, packets(&over_quic(kind)), "{kind:?}");
+        // It heeds the keys of the other, but for this one.
+        let refused = report(&format!("{}, {}", over_quic(kind), written(key, value)));
+        assert!(refused.contains("has no effect with"), "{refused}");
+        for own in other.keys().iter().filter(|own| *own != key) {
+            let own = written(own, others(other, own)[0]);
+            let by_key = packets(&format!("{}, {}, {own}", over_quic(other), written(key, value)));
+            assert_eq!(by_key, packets(&format!("{}, {own}", over_quic(kind))), "{kind:?}, {own}");
+            assert_ne!(by_key, packets(&over_quic(kind)), "{kind:?}, {own}");
+        }
+    }
+}
+
+/// The report on such a transport.
+fn report(transport: &str) -> String {
+    refusal::report_on(GOOD, "\"TRANSPORT\"", &format!("{{ {transport} }}")).replace("\n  │ ", " ")
+}
+
+#[test]
+fn keys_of_other_controls_are_refused_over_quic() {
+    for (kind, key) in declared() {
+        for other in QuicCongestionControl::all() {
+            let is_heeded = named().any(|named| named.name() == other.name() && named.heeds(kind, key));
+            if is_heeded {
+                continue;
+            }
+            let marks = named().any(|named| named.name() == other.name() && named.counts_marks());
+            let report = report(&format!(
+                "protocol = \"quic\", congestion_control = \"{}\"{}, {}",
+                other.name(),
+                if marks { ", ecn = true" } else { "" },
+                written(key, others(kind, key)[0])
+            ));
+            let why = format!("has no effect with congestion_control = \"{}\"", other.name());
+            let instead = format!("write congestion_control = \"{}\"", kind.name());
+            assert!(report.contains(&why) && report.contains(&instead), "{report}");
+            assert!(report.contains(&format!("flow.f.transport.{}", key.place())), "{report}");
+        }
+    }
+}
+
+#[test]
+fn what_only_a_trace_shows_is_refused_over_quic() {
+    for kind in named() {
+        let Some((key, value)) = kind.only_traced() else { continue };
+        let setting = written(key, value);
+        let report = report(&format!("{}, {setting}", over_quic(kind)));
+        assert!(report.contains(&format!("`{setting}` shows only in the trace `states`")), "{report}");
+    }
+}
+
+/// Values that do not go together are refused as over TCP.
+#[test]
+fn faults_of_keys_are_told_over_quic() {
+    for kind in named() {
+        let zero = |key: &&Key| kind.fault(&Own::default().with(key, 0)).is_some();
+        for key in kind.keys().iter().filter(zero) {
+            let fault = kind.fault(&Own::default().with(key, 0)).expect("as filtered");
+            let report = report(&format!("{}, {}", over_quic(kind), written(key, 0)));
+            assert!(report.contains(&fault.message), "{report}");
+        }
+    }
+}
+
+#[test]
+fn errors_name_the_control_of_a_key_that_a_transport_does_not_have() {
+    for (kind, key) in declared() {
+        let words = listed(&format!("protocol = \"sctp\", {} = 1", key.place()));
+        let all = [kind.name(), "TCP", "QUIC"];
+        assert!(all.iter().all(|word| words.contains(*word)), "{}: {words:?}", key.place());
     }
 }
 

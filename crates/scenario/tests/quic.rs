@@ -648,7 +648,8 @@ reports! {
         "messages = \"datagrams\" }\napplication = { kind = \"cbr\", packet_size = \"1163B\", interval = \"1s\" }";
     quic_with_transfers_in_datagrams: "max_idle_timeout = \"30s\" }\napplication = { kind = \"transfer\", size = \"500B\" }" =>
         "messages = \"datagrams\" }\napplication = { kind = \"transfers\", rate = \"1/s\", size = \"1kB\", max_connections = 5 }";
-    quic_key_of_prague: "max_idle_timeout = \"30s\"" => "congestion_control = \"prague\", ecn = true, classic_queue = \"fall_back\"";
+    quic_key_of_prague: "max_idle_timeout = \"30s\"" => "congestion_control = \"dctcp\", ecn = true, classic_queue = \"fall_back\"";
+    quic_key_that_only_a_trace_shows: "max_idle_timeout = \"30s\"" => "congestion_control = \"prague\", ecn = true, classic_queue = \"monitor\"";
     quic_key_of_tcp: "max_idle_timeout = \"30s\"" => "min_rto = \"200ms\"";
     quic_unknown_congestion_control: "max_idle_timeout = \"30s\"" => "congestion_control = \"bbr2\"";
     quic_with_a_class_of_a_file: "max_idle_timeout = \"30s\"" => "congestion_control = \"mine.py:Mine\"";

@@ -15,7 +15,7 @@ use crate::clock;
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerMetrics};
 use roamsim_engine::{Span, Stream, Time};
-use roamsim_protocols::tcp::congestion::{Ack, Cause, CongestionControl, LawMaker, Settings};
+use roamsim_protocols::tcp::congestion::{Ack, Cause, CongestionControl, Settings};
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -48,10 +48,10 @@ impl<L: CongestionControl> Law<L> {
         (initial_window_bytes, mtu): (u64, u16),
         now: Instant,
         random: &Stream,
-        given: Option<LawMaker>,
+        settings: &Settings,
         meter: Arc<Meter>,
     ) -> Law<L> {
-        let mut law = L::new(&Settings { law: given, ..Settings::default() });
+        let mut law = L::new(settings);
         law.start(u64::from(mtu), initial_window_bytes);
         law.set_random(random);
         law.on_handshake(clock::simulated(now), None);
@@ -310,7 +310,7 @@ mod tests {
     /// The window in datagrams after a loss from 100, a pause of 5 s, and a full window of data behind it.
     fn datagrams_after_a_pause<L: CongestionControl + Clone + Send + Sync + 'static>() -> f64 {
         let (random, meter) = (Stream::new(1, 0, "law"), Arc::<Meter>::default());
-        let mut law = Law::<L>::new((120_000, 1200), at(0), &random, None, meter);
+        let mut law = Law::<L>::new((120_000, 1200), at(0), &random, &Settings::default(), meter);
         law.on_congestion_event(at(500), at(400), false, 1200);
         assert_eq!(law.window_bytes(), 70 * 1200);
         // The stage begins at 1 s.
@@ -343,7 +343,8 @@ mod tests {
     fn round_trips_during_a_repair_count_for_linux_cubic() {
         for (rtt_ms, datagrams) in [(20, 71), (100, 73)] {
             let (random, meter) = (Stream::new(1, 0, "law"), Arc::<Meter>::default());
-            let mut law = Law::<CubicLinux>::new((120_000, 1200), at(0), &random, None, meter);
+            let mut law =
+                Law::<CubicLinux>::new((120_000, 1200), at(0), &random, &Settings::default(), meter);
             law.acknowledge(at(101), at(1), 1200, true, Span::from_ms(100));
             law.on_congestion_event(at(500), at(400), false, 1200);
             law.acknowledge(at(500 + rtt_ms), at(500), 1200, false, Span::from_ms(100));
@@ -357,7 +358,7 @@ mod tests {
     #[test]
     fn a_datagram_may_fill_the_window() {
         let (random, meter) = (Stream::new(1, 0, "law"), Arc::default());
-        let law = Law::<Bbr>::new((12_000, 1200), at(0), &random, None, meter);
+        let law = Law::<Bbr>::new((12_000, 1200), at(0), &random, &Settings::default(), meter);
         assert_eq!([9, 10].map(|in_flight| in_flight * 1200 + 1200 < law.window()), [true, false]);
     }
 
@@ -365,7 +366,7 @@ mod tests {
     #[test]
     fn after_persistent_congestion_the_window_waits_for_what_is_sent_then() {
         let (random, meter) = (Stream::new(1, 0, "law"), Arc::default());
-        let mut law = Law::<Bbr>::new((100_000, 1200), at(0), &random, None, meter);
+        let mut law = Law::<Bbr>::new((100_000, 1200), at(0), &random, &Settings::default(), meter);
         (1..=50).for_each(|ms| law.on_sent(at(ms), 1200, ms));
         law.on_congestion_event(at(999), at(40), true, 40 * 1200);
         assert_eq!((law.window_bytes(), law.law.cwnd_bytes()), (2400, 11 * 1200));
@@ -383,7 +384,8 @@ mod tests {
     #[test]
     fn acknowledgements_that_it_sends_do_not_hide_an_idle_time() {
         let (random, meter) = (Stream::new(1, 0, "law"), Arc::<Meter>::default());
-        let mut law = Law::<Idle>::new((12_000, 1200), at(0), &random, None, Arc::clone(&meter));
+        let mut law =
+            Law::<Idle>::new((12_000, 1200), at(0), &random, &Settings::default(), Arc::clone(&meter));
         send(&mut law, 1);
         send(&mut law, 2);
         assert_eq!(law.law.0, 0);

@@ -10,7 +10,7 @@ use law::Law;
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics, NewRenoConfig};
 use roamsim_engine::Stream;
-use roamsim_protocols::tcp::congestion::{self, CongestionControl, LawMaker, Visitor};
+use roamsim_protocols::tcp::congestion::{self, CongestionControl, Visitor};
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -45,7 +45,8 @@ pub(crate) struct Meter {
 /// Makes the control of each path.
 pub(crate) struct Factory {
     pub(crate) kind: Kind,
-    pub(crate) law: Option<LawMaker>,
+    /// Those of a law.
+    pub(crate) settings: congestion::Settings,
     pub(crate) initial_window_bytes: u64,
     /// What laws draw comes from children of it, one a path.
     pub(crate) random: Stream,
@@ -83,9 +84,9 @@ impl Visitor for Path<'_> {
     type Output = Box<dyn Controller>;
 
     fn visit<L: CongestionControl + Clone + Send + Sync + 'static>(self) -> Box<dyn Controller> {
-        let Factory { initial_window_bytes, law, meter, .. } = self.factory;
+        let Factory { initial_window_bytes, settings, meter, .. } = self.factory;
         let (window, meter) = ((*initial_window_bytes, self.mtu), Arc::clone(meter));
-        Box::new(Law::<L>::new(window, self.now, &self.random, law.clone(), meter))
+        Box::new(Law::<L>::new(window, self.now, &self.random, settings, meter))
     }
 }
 
@@ -166,7 +167,13 @@ mod tests {
 
     fn control(kind: Kind, initial_window_bytes: u64, begin: Instant) -> (Box<dyn Controller>, Arc<Meter>) {
         let (random, meter) = (Stream::new(1, 0, "control"), Arc::<Meter>::default());
-        let factory = Factory { kind, law: None, initial_window_bytes, random, meter: Arc::clone(&meter) };
+        let factory = Factory {
+            kind,
+            settings: congestion::Settings::default(),
+            initial_window_bytes,
+            random,
+            meter: Arc::clone(&meter),
+        };
         (Arc::new(factory).build(begin, 1200), meter)
     }
 

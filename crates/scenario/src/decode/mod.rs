@@ -52,13 +52,13 @@ const ELSEWHERE: [(&str, &str); 2] = [
     ("profile", "presets of TCP have the key `stack`"),
 ];
 
-/// Where a key means something. Keys of congestion controls do so over TCP, and not over QUIC.
+/// Where a key means something. Keys of congestion controls do so over TCP and QUIC.
 fn elsewhere(key: &str) -> Option<String> {
     let declares = |control: &&congestion::Kind| control.keys().iter().any(|own| own.place() == key);
     let listed = ELSEWHERE.iter().find(|(other, _)| *other == key).map(|(_, belongs)| (*belongs).to_owned());
     listed.or_else(|| {
         let control = congestion::Kind::ALL.iter().find(declares)?;
-        Some(format!("only `{}` over TCP has this key", control.name()))
+        Some(format!("only `{}` over TCP or QUIC has this key", control.name()))
     })
 }
 

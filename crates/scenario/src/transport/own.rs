@@ -1,6 +1,6 @@
-//! Keys of single congestion controls: read and described by what the files of the controls declare.
+//! Keys of single congestion controls: read, described and checked by what the files of the controls declare.
 //!
-//! They stand among the keys of TCP, and a scenario does not show the difference.
+//! They stand among the keys of TCP and of QUIC, and a scenario does not show the difference.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,8 +12,10 @@ use serde::de::{DeserializeSeed, EnumAccess, Error, IntoDeserializer, MapAccess,
 use serde::{Deserialize, Deserializer, forward_to_deserialize_any};
 use serde_json::{Value as Json, json};
 
+use crate::report::{Report, Step, join};
+
 /// Every declared key, with its control.
-pub(crate) fn declared() -> impl Iterator<Item = (Kind, &'static Key)> {
+fn declared() -> impl Iterator<Item = (Kind, &'static Key)> {
     Kind::ALL.iter().flat_map(|kind| kind.keys().iter().map(|key| (*kind, key)))
 }
 
@@ -34,10 +36,12 @@ static LISTS: LazyLock<BTreeMap<&'static str, Vec<&'static str>>> = LazyLock::ne
     lists
 });
 
-/// Whatever reads the keys of TCP, with these keys among them.
+/// Whatever reads the keys of a transport, with these keys among them.
 pub(super) struct WithOwn<'o, T> {
     pub(super) inner: T,
     pub(super) own: &'o mut Own,
+    /// All keys of the transport.
+    pub(super) names: &'static OnceLock<Vec<&'static str>>,
 }
 
 impl<'de, D: Deserializer<'de>> Deserializer<'de> for WithOwn<'_, D> {
@@ -53,9 +57,9 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for WithOwn<'_, D> {
         keys: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, D::Error> {
-        static KEYS: OnceLock<Vec<&'static str>> = OnceLock::new();
-        let keys = KEYS.get_or_init(|| keys.iter().chain(LISTS.keys()).copied().collect());
-        self.inner.deserialize_struct(name, keys, WithOwn { inner: visitor, own: self.own })
+        let WithOwn { inner, own, names } = self;
+        let keys = names.get_or_init(|| keys.iter().chain(LISTS.keys()).copied().collect());
+        inner.deserialize_struct(name, keys, WithOwn { inner: visitor, own, names })
     }
 
     forward_to_deserialize_any! {
@@ -72,7 +76,8 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for WithOwn<'_, V> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<V::Value, A::Error> {
-        self.inner.visit_map(WithOwn { inner: map, own: self.own })
+        let WithOwn { inner, own, names } = self;
+        inner.visit_map(WithOwn { inner: map, own, names })
     }
 }
 
@@ -163,7 +168,42 @@ impl<'de> Visitor<'de> for One {
     }
 }
 
-/// Adds the keys to the schema of TCP.
+/// Refuses keys that do not act on the control in force, and values that do not go together.
+///
+/// Messages call that control `with`; their help writes another one by the key `instead`.
+pub(super) fn check(
+    at: &[Step],
+    own: &Own,
+    in_force: Option<Kind>,
+    with: &str,
+    instead: Option<&str>,
+    report: &mut Report<'_>,
+) {
+    let mut told = Vec::new();
+    for (kind, key) in declared() {
+        let acts = in_force.is_some_and(|control| control.heeds(kind, key));
+        if own.get(key).is_none() || acts || told.contains(&key.place()) {
+            continue;
+        }
+        told.push(key.place());
+        let off = if key.value == (Value::Switch { default: true }) { " = false" } else { "" };
+        let help = match instead {
+            Some(instead) => format!("leave it out, or write {instead} = \"{}\"", kind.name()),
+            None => "leave it out".to_owned(),
+        };
+        report.add(
+            &join(at, [key.place()]),
+            format!("`{}{off}` has no effect with {with}", key.place()),
+            help,
+        );
+    }
+    if let Some(fault) = in_force.and_then(|kind| kind.fault(own)) {
+        let at = fault.key.table.map_or(at.to_vec(), |table| join(at, [table.name]));
+        report.add(&join(&at, [fault.key.name]), fault.message, fault.help);
+    }
+}
+
+/// Adds the keys to the schema of a transport.
 pub(crate) fn add_keys(schema: &mut schemars::Schema) {
     let Some(Json::Object(properties)) = schema.get_mut("properties") else { return };
     for (_, key) in declared() {
@@ -222,6 +262,5 @@ fn reference(key: &Key) -> String {
 /// The name of the type of a table, or of a key with words.
 fn type_name(key: &Key) -> String {
     let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
-    let name: String = key.place().split('_').map(capital).collect();
-    if key.table.is_some() { name } else { format!("Tcp{name}") }
+    key.place().split('_').map(capital).collect()
 }

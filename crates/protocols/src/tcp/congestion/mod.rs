@@ -167,6 +167,9 @@ pub trait CongestionControl {
     /// The key by which it takes the place of another control over TCP.
     const CHOSEN_BY: Option<Choice> = None;
 
+    /// Such a key with the value that changes nothing but the trace `states`.
+    const ONLY_TRACED: Option<(&'static Key, u32)> = None;
+
     /// What is wrong with their values together.
     fn fault(_own: &Own) -> Option<Fault>
     where
@@ -335,6 +338,13 @@ macro_rules! congestion_controls {
             pub const fn keys(self) -> &'static [Key] {
                 match self {
                     $(Kind::$type => $type::KEYS,)*
+                }
+            }
+
+            /// Such a key with the value that changes nothing but the trace `states`.
+            pub const fn only_traced(self) -> Option<(&'static Key, u32)> {
+                match self {
+                    $(Kind::$type => $type::ONLY_TRACED,)*
                 }
             }
 
@@ -522,10 +532,16 @@ macro_rules! congestion_controls {
 
 impl Kind {
     /// The control that the values of keys put in its place, or itself.
-    pub(super) fn in_force(self, own: &Own) -> Kind {
+    pub fn in_force(self, own: &Own) -> Kind {
         let is_chosen =
             |choice: Choice| choice.instead_of == self.name() && own.value(choice.key) == choice.value;
         Kind::ALL.iter().copied().find(|kind| kind.chosen_by().is_some_and(is_chosen)).unwrap_or(self)
+    }
+
+    /// Whether it acts on a key of `other`: its own, and those of the control whose place it takes.
+    pub fn heeds(self, other: Kind, key: &Key) -> bool {
+        let takes_place = |choice: Choice| choice.instead_of == other.name() && choice.key != key;
+        self == other || self.chosen_by().is_some_and(takes_place)
     }
 }
 

@@ -52,6 +52,7 @@ pub const CLASSIC_QUEUE: Key = Key {
 
 /// The values of [`CLASSIC_QUEUE`].
 const IGNORE: u32 = 0;
+const MONITOR: u32 = 1;
 const FALL_BACK: u32 = 2;
 
 /// The least alpha of a reduction behind a classic queue: `prague_classic_ecn_fallback` of `tcp_prague` 0.6.
@@ -160,6 +161,7 @@ impl CongestionControl for Prague {
         "Prague: a window that falls by the share of marked octets and grows by those without a mark, paced, and alike over any round trip below 25 ms (draft-briscoe-iccrg-prague-congestion-control-04). It needs `ecn`.",
     );
     const KEYS: &[Key] = &[CLASSIC_QUEUE];
+    const ONLY_TRACED: Option<(&Key, u32)> = Some((&CLASSIC_QUEUE, MONITOR));
     const TAKES_SAMPLES: bool = true;
     const COUNTS_MARKS: bool = true;
 
@@ -385,9 +387,6 @@ impl Prague {
 mod tests {
     use super::super::keys::Own;
     use super::*;
-
-    /// The value of [`CLASSIC_QUEUE`] that only watches.
-    const MONITOR: u32 = 1;
 
     fn ms(ms: u64) -> Time {
         Time::ZERO + Span::from_ms(ms)

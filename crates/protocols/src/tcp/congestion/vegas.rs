@@ -34,7 +34,7 @@ use super::{Ack, Cause, CongestionControl, Settings};
 /// The table of the thresholds.
 const THRESHOLDS: Table = Table {
     name: "vegas",
-    about: "The thresholds of the variant `vegas`, and of no other. Left out: its defaults.",
+    about: "The thresholds of `vegas`, and of no other congestion control. Left out: its defaults.",
     about_keys: "Vegas' thresholds: how many segments a connection keeps in the queues of its path.",
 };
 

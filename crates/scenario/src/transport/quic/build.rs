@@ -70,6 +70,7 @@ fn settings(model: &Model, has_messages: bool, law: Option<LawMaker>) -> Setting
     let &Model {
         // By its name.
         congestion_control: _,
+        ref own,
         initial_window_bytes,
         receive_window_bytes,
         max_idle_timeout,
@@ -91,8 +92,9 @@ fn settings(model: &Model, has_messages: bool, law: Option<LawMaker>) -> Setting
         congestion_control: match model.control() {
             None => CongestionControl::Law(Kind::Given),
             Some(QuicCongestionControl::Newreno) => CongestionControl::NewReno,
-            Some(QuicCongestionControl::Law(kind)) => CongestionControl::Law(kind),
+            Some(QuicCongestionControl::Law(kind)) => CongestionControl::Law(kind.in_force(own)),
         },
+        own: own.clone(),
         law,
         initial_window_bytes,
         receive_window_bytes,

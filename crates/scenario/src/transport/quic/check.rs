@@ -6,9 +6,10 @@ use crate::digested;
 use crate::report::{Report, Step, join};
 use crate::suggest::nearest;
 use crate::topology::Topology;
-use crate::transport::Udp;
 use crate::transport::tcp::control::{class, counting_marks, refuse_file};
+use crate::transport::{Udp, own};
 use roamsim_engine::Span;
+use roamsim_protocols::tcp::congestion::Kind;
 
 /// The largest number that packets can tell (RFC 9000 section 16), and the largest window.
 const MOST_WINDOW_BYTES: u64 = 1 << 32;
@@ -79,6 +80,7 @@ pub(crate) fn check(
         report.add(&join(at, ["rebinding_interval"]), message, help);
     }
     check_control(at, quic, report);
+    check_own(at, quic, report);
     check_marks(at, quic, report);
     let least_bytes = Quic::MIN_DATAGRAM_BYTES + Udp::HEADER_BYTES + network.general.ip.header_bytes();
     // With several addresses it may use any link.
@@ -109,6 +111,26 @@ fn check_control(at: &[Step], quic: &Quic, report: &mut Report<'_>) {
     let all: Vec<String> = names().map(|name| format!("`{name}`")).collect();
     let help = format!("{meant}There are {}, and classes in Python by FILE.py:CLASS", all.join(", "));
     report.add(&steps, format!("there is no congestion control `{named}` over QUIC"), help);
+}
+
+/// Keys that belong to one congestion control act on that one alone.
+fn check_own(at: &[Step], quic: &Quic, report: &mut Report<'_>) {
+    if quic.law().is_some() {
+        return own::check(at, &quic.own, None, "a class in Python", None, report);
+    }
+    let Some(control) = quic.control() else { return };
+    let with = format!("congestion_control = \"{}\"", control.name());
+    own::check(at, &quic.own, control.kind(), &with, Some("congestion_control"), report);
+    if let Some((key, value)) = control.kind().and_then(Kind::only_traced)
+        && quic.own.get(key) == Some(value)
+    {
+        let message = format!(
+            "`{} = {}` shows only in the trace `states`, which QUIC does not have",
+            key.name,
+            key.text(value)
+        );
+        report.add(&join(at, [key.place()]), message, "leave it out, or choose another value");
+    }
 }
 
 /// What ECN and the congestion control ask of each other.

@@ -2,24 +2,30 @@
 
 use std::borrow::Cow;
 use std::iter;
+use std::sync::OnceLock;
 
 use roamsim_engine::Span;
 use roamsim_protocols::tcp::congestion::Kind;
-use roamsim_protocols::tcp::congestion::keys::Choice;
+use roamsim_protocols::tcp::congestion::keys::{Choice, Own};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
 
+use crate::transport::own::{self, WithOwn};
 use crate::{digested, units};
 
 /// The settings of QUIC, which both ends have.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, remote = "Self")]
+#[schemars(transform = own::add_keys)]
 pub struct Quic {
     /// The rule for the congestion window, or a class in Python by `FILE.py:CLASS`, which only `--set`,
     /// `--vary` and the API may name. Default: RFC 9002 section 7.
     #[schemars(with = "QuicCongestionControl")]
     pub congestion_control: String,
+    /// Keys of single congestion controls, which their files declare.
+    #[serde(skip)]
+    pub own: Own,
     /// The congestion window at first, and after a change of path. Default: ten datagrams of 1200 bytes (RFC
     /// 9002 section 7.2).
     #[serde(rename = "initial_window", with = "units::size")]
@@ -77,12 +83,23 @@ pub struct Quic {
     pub certificate_bytes: u64,
 }
 
+impl<'de> Deserialize<'de> for Quic {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Quic, D::Error> {
+        static NAMES: OnceLock<Vec<&str>> = OnceLock::new();
+        let mut own = Own::default();
+        // The derived function.
+        let quic = Quic::deserialize(WithOwn { inner: from, own: &mut own, names: &NAMES })?;
+        Ok(Quic { own, ..quic })
+    }
+}
+
 impl Default for Quic {
     // The values are those of `roamsim_quic::Settings`, which a build without QUIC does not have; a test
     // compares them.
     fn default() -> Quic {
         Quic {
             congestion_control: QuicCongestionControl::Newreno.name().to_owned(),
+            own: Own::default(),
             initial_window_bytes: 12_000,
             receive_window_bytes: 1_250_000,
             max_idle_timeout: Span::from_secs(30),
@@ -218,8 +235,8 @@ impl QuicCongestionControl {
             return "NewReno of RFC 9002 section 7, as quinn-proto has it.".to_owned();
         };
         let about = kind.about().unwrap_or_default();
-        if let Some(Choice { key, value, .. }) = kind.chosen_by() {
-            return format!("{about}: TCP's with `{} = {}`.", key.name, key.text(value));
+        if let Some(Choice { instead_of, key, value }) = kind.chosen_by() {
+            return format!("{about}: `{instead_of}` with `{} = {}`.", key.name, key.text(value));
         }
         let needs = if kind.counts_marks() { ", with `ecn`" } else { "" };
         format!("{about}{needs}, shared with TCP.")

@@ -2,14 +2,13 @@
 
 use roamsim_engine::Span;
 use roamsim_protocols::tcp::UserTimeout;
-use roamsim_protocols::tcp::congestion::keys::Value;
 
 use super::control;
 use super::model::{Tcp, TcpVariant};
 use crate::access::Network;
 use crate::report::{Report, Step, join};
 use crate::topology::Topology;
-use crate::transport::own::declared;
+use crate::transport::own;
 use crate::units::time_text;
 
 /// The most bytes of TCP options in a segment (RFC 9293 section 3.1: data offset of 15 words).
@@ -503,23 +502,12 @@ fn variant_text(tcp: &Tcp) -> String {
 
 /// Keys that belong to one congestion control act on that one alone.
 fn check_own(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
-    let in_force = control::law(tcp).is_none().then(|| tcp.variant.congestion());
-    let mut told = Vec::new();
-    for (kind, key) in declared() {
-        if tcp.own.get(key).is_none() || in_force == Some(kind) || told.contains(&key.place()) {
-            continue;
+    match control::law(tcp) {
+        Some(_) => own::check(at, &tcp.own, None, "a class in Python", None, report),
+        None => {
+            let in_force = Some(tcp.variant.congestion());
+            own::check(at, &tcp.own, in_force, &variant_text(tcp), Some("variant"), report);
         }
-        told.push(key.place());
-        let off = if key.value == (Value::Switch { default: true }) { " = false" } else { "" };
-        let (of, help) = match in_force {
-            Some(_) => (variant_text(tcp), format!("leave it out, or write variant = \"{}\"", kind.name())),
-            None => ("a class in Python".to_owned(), "leave it out".to_owned()),
-        };
-        report.add(&join(at, [key.place()]), format!("`{}{off}` has no effect with {of}", key.place()), help);
-    }
-    if let Some(fault) = in_force.and_then(|kind| kind.fault(&tcp.own)) {
-        let at = fault.key.table.map_or(at.to_vec(), |table| join(at, [table.name]));
-        report.add(&join(&at, [fault.key.name]), fault.message, fault.help);
     }
 }
 

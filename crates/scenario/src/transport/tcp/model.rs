@@ -1,6 +1,7 @@
 //! The settings of TCP.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use roamsim_engine::Span;
 use roamsim_protocols::tcp;
@@ -254,9 +255,10 @@ pub struct Tcp {
 
 impl<'de> Deserialize<'de> for Tcp {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Tcp, D::Error> {
+        static NAMES: OnceLock<Vec<&str>> = OnceLock::new();
         let mut own = Own::default();
         // The derived function.
-        let tcp = Tcp::deserialize(WithOwn { inner: from, own: &mut own })?;
+        let tcp = Tcp::deserialize(WithOwn { inner: from, own: &mut own, names: &NAMES })?;
         Ok(Tcp { own, ..tcp })
     }
 }
