@@ -217,6 +217,13 @@ def test_plot_without_what_names_what_was_recorded(roamsim: Command, traced: Pat
     assert "--what is missing; the traces here are cwnd, queue, bearers; a metric is drawn too" in told
 
 
+def test_plot_names_no_trace_that_is_a_table(roamsim: Command, scenario: Path) -> None:
+    roamsim("run", scenario, "--trace", "packets,cwnd", "--parquet", "out")
+    assert "the traces here are cwnd; a metric is drawn too" in roamsim("plot", "out", code=2).stderr
+    roamsim("run", scenario, "--trace", "packets", "--parquet", "out")
+    assert "no trace that is drawn was recorded here" in roamsim("plot", "out", code=2).stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [

@@ -249,7 +249,7 @@ impl<L: CongestionControl + Clone + Send + Sync + 'static> Controller for Law<L>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use roamsim_protocols::tcp::congestion::{Bbr, Cubic, CubicLinux};
+    use roamsim_protocols::tcp::congestion::{Bbr, Cubic, CubicLinux, Reno};
 
     /// Counts the ends of idle times.
     #[derive(Clone)]
@@ -377,6 +377,16 @@ mod tests {
         law.acknowledge(at(1041), at(1001), 1200, false, Span::from_ms(40));
         law.on_end_acks(at(1041), 9 * 1200, false, None);
         assert!(law.window_bytes() > 2400, "{}", law.window_bytes());
+    }
+
+    /// Slow start goes on from two datagrams (RFC 9002 section 7.6.2), where TCP's begins at one segment.
+    #[test]
+    fn after_persistent_congestion_the_window_grows_from_two_datagrams() {
+        let (random, meter) = (Stream::new(1, 0, "law"), Arc::default());
+        let mut law = Law::<Reno>::new((100_000, 1200), at(0), &random, &Settings::default(), meter);
+        law.on_congestion_event(at(999), at(40), true, 1200);
+        law.acknowledge(at(1041), at(1001), 1200, false, Span::from_ms(40));
+        assert_eq!(law.window_bytes(), 3 * 1200);
     }
 
     /// All data is acknowledged at 40 ms. Acknowledgements of the peer's response leave then, and the library
