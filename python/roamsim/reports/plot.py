@@ -101,7 +101,8 @@ def choices(folder: str | os.PathLike[str]) -> str:
     results = open_results(folder)
     recorded = traces_asked(results)
     drawn = [trace.column for trace in traces() if trace.column in recorded and trace.column not in TABLES]
-    there = f"the traces here are {', '.join(drawn)}" if drawn else "no trace that is drawn was recorded here (--trace records one)"
+    nothing = "no trace that is drawn was recorded here (--trace records one)"
+    there = f"the traces here are {', '.join(drawn)}" if drawn else nothing
     metric = "signalling.mean_delay_s" if "flows" not in results else "flows.goodput_bps"
     return f"{there}; a metric is drawn too, such as {metric} (`roamsim explain` lists them)"
 
