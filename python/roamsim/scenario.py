@@ -2883,6 +2883,9 @@ class TcpTransport(Table):
             Without it: false.
         ecn: Explicit Congestion Notification (RFC 3168): both ends offer it, and queues with `ecn = true` mark
             instead of drop. Default chosen: off, as queues do not mark by default. Without it: false.
+        ecn_min_window: With `ecn`: the smallest window that marks leave, 1 or 2 segments. With 1, a mark at one
+            segment has new data wait for the retransmission timeout (RFC 9438 section 4.6, RFC 3168 section
+            6.1.2). Default: 2, as in Linux. Without it: 2.
         accurate_ecn: Accurate feedback of marks, if both ends offer it: the receiver counts packets and bytes
             (AccECN, RFC 9768). It needs `ecn`. Default: off, as in Linux 6.12, which does not have it. Without it:
             false.
@@ -2969,6 +2972,7 @@ class TcpTransport(Table):
     hystart_rules: TcpHystartRules | None = None
     pacing: bool | None = None
     ecn: bool | None = None
+    ecn_min_window: int | None = None
     accurate_ecn: bool | None = None
     l4s: bool | None = None
     abe: bool | None = None
@@ -4183,12 +4187,12 @@ Transport = UdpTransport | TcpTransport | SctpTransport | QuicTransport
 #: "rfc9438"`; `initial_window_rules = "rfc5681"`; `receive_window = "6MiB"`; `window_scaling = true`; `timestamps =
 #: true`; `sack = true`; `rack = true`; `tail_loss_probe = true`; `prr = true`; `frto = true`;
 #: `reduce_after_lost_retransmission = true`; `undo = true`; `hystart_rules = "rfc9406"`; `window_validation =
-#: "half"`; `rto_rules = "rfc6298"`; `hystart = true`; `pacing = true`; `ecn = false`; `dup_ack_threshold = 3`;
-#: `limited_transmit = true`; `byte_counting_limit = 1`; `restart_after_idle = true`; `fast_convergence = true`;
-#: `delayed_ack = true`; `delayed_ack_count = 2`; `delayed_ack_rules = "rfc"`; `delayed_ack_timeout = "200ms"`; `nagle
-#: = true`; `nagle_rules = "rfc"`; `clock_granularity = "1ms"`; `min_rto = "1s"`; `max_rto = "60s"`; `initial_rto =
-#: "1s"`; `keep_alive = false`; `keep_alive_time = "2h"`; `msl = "2min"`; `challenge_ack_limit = 10`;
-#: `challenge_ack_interval = "5s"`.
+#: "half"`; `rto_rules = "rfc6298"`; `hystart = true`; `pacing = true`; `ecn = false`; `ecn_min_window = 1`;
+#: `dup_ack_threshold = 3`; `limited_transmit = true`; `byte_counting_limit = 1`; `restart_after_idle = true`;
+#: `fast_convergence = true`; `delayed_ack = true`; `delayed_ack_count = 2`; `delayed_ack_rules = "rfc"`;
+#: `delayed_ack_timeout = "200ms"`; `nagle = true`; `nagle_rules = "rfc"`; `clock_granularity = "1ms"`; `min_rto =
+#: "1s"`; `max_rto = "60s"`; `initial_rto = "1s"`; `keep_alive = false`; `keep_alive_time = "2h"`; `msl = "2min"`;
+#: `challenge_ack_limit = 10`; `challenge_ack_interval = "5s"`.
 TcpStack = Literal["classic", "linux", "rfc"]
 
 #: A named triple of loss detection, recovery and congestion control.

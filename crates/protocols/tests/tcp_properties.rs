@@ -76,6 +76,7 @@ prop_compose! {
             pacing: parts[6],
             rto_rules: if linux[0] { RtoRules::Linux } else { RtoRules::Rfc6298 },
             ecn: linux[8] || variant.counts_marks(),
+            ecn_min_window: if linux[1] { 1 } else { 2 },
             accurate_ecn: linux[8],
             quick_acks: if linux[1] { 16 } else { 0 },
             delayed_ack_adapts: linux[2],

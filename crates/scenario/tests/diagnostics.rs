@@ -198,6 +198,11 @@ reports! {
     tcp_first_send_buffer_alone: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", initial_send_buffer = \"1kB\", min_rto";
     tcp_control_that_is_a_variant: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", congestion_control = \"vegas\", min_rto";
     tcp_cubic_rules_without_cubic: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"sack\", cubic_rules = \"linux\", min_rto";
+    tcp_marked_window_of_none: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", ecn = true, ecn_min_window = 0, min_rto";
+    tcp_marked_window_without_ecn: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", ecn_min_window = 1, min_rto";
+    tcp_marked_window_of_vegas: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"vegas\", ecn = true, ecn_min_window = 1, min_rto";
+    tcp_marked_window_of_dctcp: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"dctcp\", ecn = true, ecn_min_window = 1, min_rto";
+    tcp_marked_window_of_linux: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"cubic\", cubic_rules = \"linux\", ecn = true, ecn_min_window = 1, min_rto";
     tcp_window_rules_beside_window: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", initial_window = 4, initial_window_rules = \"rfc5681\", min_rto";
     tcp_reduction_again_without_rack: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"cubic\", reduce_after_lost_retransmission = true, min_rto";
     tcp_reduction_again_of_bbr: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"bbr\", reduce_after_lost_retransmission = true, min_rto";

@@ -415,6 +415,26 @@ const RFC_ANYWAY: [&str; 14] = [
 const LINUX_ANYWAY: [&str; 3] =
     ["pacing = false", "initial_window = 10", "reduce_after_lost_retransmission = false"];
 
+/// Ten flows over 1 Mb/s and 20 ms have less than a segment each in the path, so two each make a queue.
+#[test]
+fn marks_shorten_a_queue_that_two_segments_of_each_flow_make() {
+    let mean_wait_s = |transport: &str| {
+        let text = format!(
+            "[scenario]\nname = \"marks\"\nduration = \"30s\"\n[[node]]\nname = \"a\"\n[[node]]\nname = \"b\"\n\
+             [[link]]\nname = \"path\"\nbetween = [\"a\", \"b\"]\nrate = \"1Mb/s\"\ndelay = \"10ms\"\n\
+             queue = {{ discipline = \"codel\", ecn = true }}\n\
+             [[flow]]\nname = \"f{{i}}\"\ncount = 10\nfrom = \"a\"\nto = \"b\"\napplication = {{ kind = \"bulk\" }}\n\
+             transport = {{ protocol = \"tcp\", ecn = true, {transport} }}\n"
+        );
+        value(&text, "queues", "mean_wait_s")
+    };
+    let (two, one) =
+        (mean_wait_s("variant = \"cubic\""), mean_wait_s("variant = \"cubic\", ecn_min_window = 1"));
+    assert!(two > 0.15 && one < 0.75 * two, "{one} instead of {two}");
+    let rfc = mean_wait_s("stack = \"rfc\"");
+    assert!(rfc < 0.6 * mean_wait_s("stack = \"rfc\", ecn_min_window = 2"), "{rfc}");
+}
+
 #[test]
 fn a_short_rest_waits_for_short_segments_alone_by_minshalls_rule() {
     let delay = |transport: &str| {

@@ -252,6 +252,9 @@ pub struct Config {
     /// Offers Explicit Congestion Notification (RFC 3168). Default off (chosen: queues mark only where a
     /// scenario says so).
     pub ecn: bool,
+    /// The smallest window that a mark leaves, in segments. With one, a mark at that window has new data wait
+    /// for the RTO (RFC 9438 4.6, RFC 3168 6.1.2). Default 2, as in Linux.
+    pub ecn_min_window: u32,
     /// Feedback of marks is accurate, if the peer agrees (AccECN, RFC 9768). Needs `ecn`. Default off.
     pub accurate_ecn: bool,
     /// Data goes as ECT(1), the identifier of L4S (RFC 9331 section 4.1), in place of ECT(0). Default off.
@@ -335,6 +338,7 @@ impl Default for Config {
             hystart_rules: HystartRules::PlusPlus,
             pacing: false,
             ecn: false,
+            ecn_min_window: 2,
             accurate_ecn: false,
             l4s: false,
             abe: false,
@@ -390,9 +394,15 @@ impl Config {
             || self.user_timeout.is_some()
             || self.rto_rules == RtoRules::Linux
             || self.accurate_ecn
+            || self.marks_leave_one_segment()
             || self.send_buffer_bytes.is_some()
             || self.fast_open.is_some()
             || self.user_timeout_option.is_some()
+    }
+
+    /// Whether marks reduce the window to one segment.
+    pub(super) fn marks_leave_one_segment(&self) -> bool {
+        self.ecn && self.ecn_min_window < 2
     }
 
     /// Whether more than one received segment is acknowledged at once.
@@ -453,6 +463,7 @@ impl Config {
             initial_ssthresh_bytes: self.initial_ssthresh_bytes,
             own: self.own.clone(),
             abe: self.abe,
+            marks_leave_one_segment: self.marks_leave_one_segment(),
             law: self.law.clone(),
         }
     }

@@ -143,6 +143,7 @@ pub fn set(settings: &mut Settings, key: &str, text: &str) -> Result<(), String>
         "pacing" => config.pacing = on_off(text)?,
         "undo" => config.undo = on_off(text)?,
         "ecn" => config.ecn = on_off(text)?,
+        "ecn_min_window" => config.ecn_min_window = value(text)?,
         "accurate_ecn" => config.accurate_ecn = on_off(text)?,
         "abe" => config.abe = on_off(text)?,
         "fast_convergence" => config.own.set(&FAST_CONVERGENCE, u32::from(on_off(text)?)),

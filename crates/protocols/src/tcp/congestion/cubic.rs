@@ -75,6 +75,7 @@ pub struct Cubic {
     fast_convergence: bool,
     /// Alternative backoff with ECN.
     abe: bool,
+    marks_leave_one_segment: bool,
     /// Kept aside, that connections with other laws are no larger for it.
     course: Box<Course>,
 }
@@ -118,7 +119,9 @@ impl CongestionControl for Cubic {
     const FOLLOWS_PACKETS: bool = false;
 
     fn new(settings: &Settings) -> Cubic {
-        Cubic::with(settings.initial_ssthresh_bytes, settings.own.is_on(&FAST_CONVERGENCE), settings.abe)
+        let fast_convergence = settings.own.is_on(&FAST_CONVERGENCE);
+        let law = Cubic::with(settings.initial_ssthresh_bytes, fast_convergence, settings.abe);
+        Cubic { marks_leave_one_segment: settings.marks_leave_one_segment, ..law }
     }
 
     fn start(&mut self, smss_bytes: u64, initial_window_bytes: u64) {
@@ -170,10 +173,16 @@ impl CongestionControl for Cubic {
             Cause::EcnEcho { flight_bytes } => {
                 self.end_stage();
                 self.reduce(flight_bytes);
-                if self.abe {
-                    self.ssthresh_bytes = fraction(flight_bytes, 17, 20).max(2 * self.smss_bytes);
-                }
-                self.cwnd_bytes = self.cwnd_bytes.min(self.ssthresh_bytes);
+                let left_bytes = match self.abe {
+                    true => fraction(flight_bytes, 17, 20),
+                    false => fraction(flight_bytes, 7, 10),
+                };
+                self.ssthresh_bytes = left_bytes.max(2 * self.smss_bytes);
+                let cwnd_bytes = match self.marks_leave_one_segment {
+                    true => left_bytes.max(self.smss_bytes),
+                    false => self.ssthresh_bytes,
+                };
+                self.cwnd_bytes = self.cwnd_bytes.min(cwnd_bytes);
             }
             Cause::GoBack { flight_bytes } => {
                 self.reduce(flight_bytes);
@@ -219,6 +228,7 @@ impl Cubic {
         Cubic {
             fast_convergence,
             abe,
+            marks_leave_one_segment: false,
             cwnd_bytes: 1,
             ssthresh_bytes: ssthresh_bytes.unwrap_or(u64::MAX),
             smss_bytes: 1,
@@ -446,6 +456,16 @@ mod tests {
         // K = 0, W_max = 14000: the cubic is convex at once. W_cubic(1.5 + 0.5) = 14 + 0.4 x 8 = 17.2.
         assert_eq!(ack_window(&mut law, 5000, 500), 14_529);
         assert_eq!(ack_window(&mut law, 6500, 500), 17_200);
+    }
+
+    #[test]
+    fn marks_may_leave_one_segment() {
+        let mut law = Cubic::new(&Settings { marks_leave_one_segment: true, ..Settings::default() });
+        law.start(1000, 3000);
+        for (flight_bytes, left, ssthresh) in [(3000, 2100, 2100), (2000, 1400, 2000), (1000, 1000, 2000)] {
+            law.on_congestion(Cause::EcnEcho { flight_bytes });
+            assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (left, ssthresh));
+        }
     }
 
     #[test]

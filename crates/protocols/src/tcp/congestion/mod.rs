@@ -144,6 +144,8 @@ pub struct Settings {
     pub own: Own,
     /// A mark of ECN reduces the window by less than a loss (RFC 8511).
     pub abe: bool,
+    /// A mark of ECN may leave a window of one segment (RFC 9438 4.6) instead of two.
+    pub marks_leave_one_segment: bool,
     /// Makes the law that comes from outside.
     pub law: Option<LawMaker>,
 }

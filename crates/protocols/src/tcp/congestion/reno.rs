@@ -7,7 +7,7 @@
 //!   acknowledged (the recommended way, which does not slow down with delayed acknowledgements).
 //! - Fast retransmit: ssthresh = max(FlightSize / 2, 2 SMSS) (equation 4), cwnd = ssthresh.
 //! - Marks of ECN: the same, or with alternative backoff ssthresh = max(0.8 FlightSize, 2 SMSS) (RFC 8511
-//!   section 3).
+//!   section 3). They may leave one segment in cwnd (RFC 3168 6.1.2).
 //! - Going back on duplicate ACKs (Tahoe): the same ssthresh, cwnd = 1 SMSS.
 //! - Timeout: the same ssthresh, kept when the same octets time out again; cwnd = 1 SMSS.
 //! - No growth while less than half of cwnd is in use: the criterion of RFC 7661 4.2, with the largest flight
@@ -27,6 +27,7 @@ pub struct Reno {
     acked_bytes: u64,
     /// Alternative backoff with ECN.
     abe: bool,
+    marks_leave_one_segment: bool,
 }
 
 impl CongestionControl for Reno {
@@ -35,7 +36,8 @@ impl CongestionControl for Reno {
     const FOLLOWS_PACKETS: bool = false;
 
     fn new(settings: &Settings) -> Reno {
-        Reno::with(settings.initial_ssthresh_bytes, settings.abe)
+        let marks_leave_one_segment = settings.marks_leave_one_segment;
+        Reno { marks_leave_one_segment, ..Reno::with(settings.initial_ssthresh_bytes, settings.abe) }
     }
 
     fn start(&mut self, smss_bytes: u64, initial_window_bytes: u64) {
@@ -92,12 +94,14 @@ impl CongestionControl for Reno {
                 self.cwnd_bytes = self.ssthresh_bytes;
             }
             Cause::EcnEcho { flight_bytes } => {
-                self.ssthresh_bytes = match self.abe {
-                    true => (flight_bytes * 4 / 5).max(2 * self.smss_bytes),
-                    false => self.half_of(flight_bytes),
-                };
+                let left_bytes = if self.abe { flight_bytes * 4 / 5 } else { flight_bytes / 2 };
+                self.ssthresh_bytes = left_bytes.max(2 * self.smss_bytes);
                 // A window of one segment stays.
-                self.cwnd_bytes = self.cwnd_bytes.min(self.ssthresh_bytes);
+                let cwnd_bytes = match self.marks_leave_one_segment {
+                    true => left_bytes.max(self.smss_bytes),
+                    false => self.ssthresh_bytes,
+                };
+                self.cwnd_bytes = self.cwnd_bytes.min(cwnd_bytes);
             }
             Cause::GoBack { flight_bytes } => {
                 self.ssthresh_bytes = self.half_of(flight_bytes);
@@ -136,6 +140,7 @@ impl Reno {
             smss_bytes: 1,
             acked_bytes: 0,
             abe,
+            marks_leave_one_segment: false,
         }
     }
 
@@ -183,6 +188,19 @@ mod tests {
         law.start(1000, 1000);
         law.on_congestion(Cause::EcnEcho { flight_bytes: 1000 });
         assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (1000, 2000));
+    }
+
+    #[test]
+    fn marks_may_leave_one_segment() {
+        let mut law = Reno::new(&Settings { marks_leave_one_segment: true, ..Settings::default() });
+        law.start(1000, 3000);
+        for (flight_bytes, left) in [(3000, 1500), (1000, 1000), (1000, 1000)] {
+            law.on_congestion(Cause::EcnEcho { flight_bytes });
+            assert_eq!((law.cwnd_bytes(), law.ssthresh_bytes()), (left, 2000));
+        }
+        // A loss leaves two.
+        law.on_congestion(Cause::FastRetransmit { flight_bytes: 1000 });
+        assert_eq!(law.cwnd_bytes(), 2000);
     }
 
     #[test]

@@ -121,6 +121,11 @@ impl CongestionControl for Vegas {
             help: "leave it out, or choose another variant",
         },
         Refusal {
+            key: "ecn_min_window",
+            message: "`vegas` leaves two segments",
+            help: "leave it out, or choose another variant",
+        },
+        Refusal {
             key: "hystart",
             message: "`vegas` leaves slow start by a rule of its own",
             help: "leave it out, or choose another variant",

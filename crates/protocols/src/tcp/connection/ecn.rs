@@ -5,7 +5,8 @@
 //! has arrived, every segment says ECE until one with CWR comes (6.1.3). The first acknowledgement with ECE
 //! for what was sent since the last reduction has the window reduced as by a loss, or by less (RFC 8511),
 //! without anything sent anew; marks and losses of what was sent before it tell of the same congestion
-//! (6.1.2). The next new data says CWR, after a loss too.
+//! (6.1.2). The next new data says CWR, after a loss too. Where marks may leave a window of one segment, a
+//! further one has new data wait for the RTO (6.1.2).
 //!
 //! A congestion control that counts marks (DCTCP, RFC 8257) has its receiver say ECE for marked data alone.
 //! DCTCP.CE says whether the last data was marked. If it changes, an acknowledgement goes at once, in the new
@@ -20,6 +21,7 @@
 use roamsim_engine::Time;
 
 use super::receiver::Acknowledgement;
+use super::timers::Timer;
 use super::{Connection, State};
 use crate::tcp::accurate_ecn::{self, AccurateEcn, Answer, Codepoint};
 use crate::tcp::config::Config;
@@ -314,9 +316,26 @@ impl Connection {
             return;
         }
         let flight_bytes = sender.counted_flight(&sender.outstanding());
+        let is_least = sender.congestion.cwnd_bytes() <= sender.smss;
         sender.reduce(Cause::EcnEcho { flight_bytes }, false, now);
         self.ecn.on_reduction(sender.snd_max);
         self.ecn.reduced_by_echo = true;
         self.stats.ecn_reductions += 1;
+        if self.config.marks_leave_one_segment() {
+            self.wait_for_marks(now, is_least);
+        }
+    }
+
+    /// A mark at a window of one segment: new data waits for an RTO, and twice as long for each further mark
+    /// in a row (section 6.1.2, RFC 9438 4.6).
+    fn wait_for_marks(&mut self, now: Time, is_least: bool) {
+        let Some(extras) = &mut self.sender.extras else { return };
+        if !is_least {
+            extras.mark_waits = 0;
+            return;
+        }
+        let wait = self.sender.rtt.backed_off(&self.config.rtt_bounds(), extras.mark_waits);
+        extras.mark_waits = extras.mark_waits.saturating_add(1);
+        self.timers.start(Timer::Pacing, now + wait);
     }
 }

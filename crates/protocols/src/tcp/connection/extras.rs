@@ -53,6 +53,8 @@ pub(super) struct Extras {
     pub(super) liveness: Option<Box<Liveness>>,
     /// Of the packet of the segment that is handled, where feedback of marks may be accurate.
     pub(super) codepoint: Codepoint,
+    /// How often in a row a mark has had new data wait.
+    pub(super) mark_waits: u32,
     /// Accurate feedback of marks, once agreed on.
     pub(super) accurate_ecn: Option<Box<AccurateEcn>>,
     /// What the sending end holds at most.
@@ -190,6 +192,7 @@ impl Extras {
                 short_end: config.has_minshall().then_some(0),
                 liveness: Liveness::new(config),
                 codepoint: Codepoint::NotCapable,
+                mark_waits: 0,
                 accurate_ecn: None,
                 send_buffer: SendBuffer::new(config),
                 fast_open: FastOpen::new(config),

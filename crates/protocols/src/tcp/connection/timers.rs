@@ -20,7 +20,7 @@ pub(super) enum Timer {
     Reordering,
     /// A loss probe goes (RFC 8985 section 7).
     LossProbe,
-    /// The pacer lets the next segment go.
+    /// The pacer lets the next segment go, or a wait for marks is over.
     Pacing,
     /// The peer is probed, or given up.
     Liveness,

@@ -2,6 +2,7 @@
 
 use roamsim_engine::Span;
 use roamsim_protocols::tcp::UserTimeout;
+use roamsim_protocols::tcp::congestion::{CUBIC_RULES, LINUX_RULES};
 
 use super::control;
 use super::model::{Tcp, TcpVariant};
@@ -296,6 +297,7 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         let help = "write ecn = true as well, or leave it out";
         report.add(&join(at, ["abe"]), "without ECN there are no marks that reduce the window", help);
     }
+    check_marked_window(at, tcp, report);
     if tcp.variant.counts_marks() && !tcp.ecn {
         let help = "write ecn = true as well, and a queue that marks, such as `dualpi2`";
         let message = format!("`{}` reduces its window by marks, and ECN is off", tcp.variant);
@@ -469,6 +471,29 @@ fn check_parts(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
     }
 }
 
+fn check_marked_window(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
+    let steps = join(at, ["ecn_min_window"]);
+    let mut refuse = |message: &str, help: &str| report.add(&steps, message, help);
+    if tcp.ecn_min_window == Tcp::default().ecn_min_window {
+        return;
+    }
+    if !(1..=2).contains(&tcp.ecn_min_window) {
+        refuse("marks leave a window of one segment or of two", "write 1 or 2, or leave it out for 2");
+    } else if !tcp.ecn && tcp.stack.is_none() {
+        // A stack has it for those that switch ECN on.
+        let help = "write ecn = true as well, or leave it out";
+        refuse("without ECN there are no marks that reduce the window", help);
+    } else if tcp.variant.counts_marks() {
+        let message =
+            format!("`ecn_min_window` has no effect with `{}`: the share of marks decides", tcp.variant);
+        refuse(&message, "leave it out");
+    } else if tcp.own.get(&CUBIC_RULES) == Some(LINUX_RULES) {
+        let message =
+            "`ecn_min_window` has no effect with `cubic_rules = \"linux\"`, which leaves two segments";
+        refuse(message, "leave one of the two out");
+    }
+}
+
 /// Keys that the congestion control does not go with, as its file declares.
 fn check_refused(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
     for refusal in tcp.variant.congestion().refuses() {
@@ -488,6 +513,7 @@ fn differs(tcp: &Tcp, key: &str) -> Option<bool> {
         "hystart" => tcp.hystart,
         "window_validation" => tcp.window_validation != defaults.window_validation,
         "ecn" => tcp.ecn,
+        "ecn_min_window" => tcp.ecn_min_window != defaults.ecn_min_window,
         "abe" => tcp.abe,
         "initial_ssthresh" => tcp.initial_ssthresh_bytes.is_some(),
         "byte_counting_limit" => tcp.byte_counting_limit != defaults.byte_counting_limit,

@@ -230,6 +230,10 @@ pub struct Tcp {
     /// Explicit Congestion Notification (RFC 3168): both ends offer it, and queues with `ecn = true` mark
     /// instead of drop. Default chosen: off, as queues do not mark by default.
     pub ecn: bool,
+    /// With `ecn`: the smallest window that marks leave, 1 or 2 segments. With 1, a mark at one segment has
+    /// new data wait for the retransmission timeout (RFC 9438 section 4.6, RFC 3168 section 6.1.2). Default:
+    /// 2, as in Linux.
+    pub ecn_min_window: u32,
     /// Accurate feedback of marks, if both ends offer it: the receiver counts packets and bytes (AccECN, RFC
     /// 9768). It needs `ecn`. Default: off, as in Linux 6.12, which does not have it.
     pub accurate_ecn: bool,
@@ -330,6 +334,7 @@ impl Default for Tcp {
             hystart_rules: TcpHystartRules::Rfc9406,
             pacing: machine.pacing,
             ecn: machine.ecn,
+            ecn_min_window: machine.ecn_min_window,
             accurate_ecn: machine.accurate_ecn,
             l4s: machine.l4s,
             abe: machine.abe,

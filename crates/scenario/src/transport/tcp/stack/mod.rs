@@ -138,6 +138,7 @@ fn is_ruled_out(stack: &str, key: &str, own: Table<'_>) -> bool {
         "reduce_after_lost_retransmission" => {
             refuses(key) || (without_sack || is_off("rack")) && !refuses("sack")
         }
+        "ecn_min_window" => refuses(key) || counts_marks(own) || text("cubic_rules") == "linux",
         "initial_window" => own.get("initial_window_rules").is_some(),
         "initial_window_rules" => own.get("initial_window").is_some(),
         "loss_probe_rules" => {
