@@ -393,13 +393,13 @@ impl Connection {
         let runs =
             rack.probes_tail() && self.timers.runs(Timer::Retransmission) && self.state != State::SynReceived;
         let at = if runs {
-            let mut wait = sender.rtt.srtt().map_or(PROBE_WITHOUT_RTT, |srtt| srtt.saturating_mul(2));
             let is_linux = self.config.loss_probe_rules == LossProbeRules::Linux;
-            if sender.flight() <= sender.smss {
-                wait += MAX_ACK_DELAY;
-            } else if is_linux {
-                wait += LINUX_MARGIN;
-            }
+            let wait = match sender.rtt.srtt() {
+                None => PROBE_WITHOUT_RTT,
+                Some(srtt) if sender.flight() <= sender.smss => srtt.saturating_mul(2) + MAX_ACK_DELAY,
+                Some(srtt) if is_linux => srtt.saturating_mul(2) + LINUX_MARGIN,
+                Some(srtt) => srtt.saturating_mul(2),
+            };
             let at = (now + wait).min(self.timers.at(Timer::Retransmission));
             match rack.sent.first() {
                 Some(first) if is_linux && sends => {

@@ -195,6 +195,20 @@ mod tests {
     }
 
     #[test]
+    fn a_timeout_leaves_what_is_younger_than_a_round_trip() {
+        let at = |ms| Time::ZERO + Span::from_ms(ms);
+        let mut sent = Sent::default();
+        // The first is lost in any case, the second is a round trip old, the third is not.
+        for (start, ms) in [(1, 950), (1001, 900), (2001, 901)] {
+            sent.on_sent(start, start + 1000, at(ms), false);
+        }
+        let rack = Rack { rtt: SRTT, ..Rack::default() };
+        let conditions = Conditions { repairing: false, threshold_reached: false, srtt: SRTT };
+        rack.mark_lost_at_timeout(&mut sent, at(1000), &conditions);
+        assert_eq!((sent.first_lost().map(|lost| lost.start), sent.in_flight_bytes()), (Some(1), 1000));
+    }
+
+    #[test]
     fn the_smallest_round_trip_is_that_of_the_last_minutes() {
         let (mut least, at) = (MinRtt::default(), |s| Time::ZERO + Span::from_secs(s));
         least.take(at(0), Span::from_ms(40));

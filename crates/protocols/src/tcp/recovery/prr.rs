@@ -104,6 +104,14 @@ mod tests {
     }
 
     #[test]
+    fn the_share_of_what_arrives_is_rounded_up() {
+        // 1000 x 2000 / 2001 is 999.5.
+        let mut prr = Prr::begin(2001, 1000);
+        prr.on_ack(1000, 3000, 2000, 1000, false);
+        assert_eq!(prr.cwnd_bytes(), 4000);
+    }
+
+    #[test]
     fn below_ssthresh_as_much_goes_as_arrives_and_a_segment_more_when_it_is_safe() {
         // Of twenty, fifteen are lost: four in flight behind the ACK that tells of the last of them, ssthresh
         // ten.
