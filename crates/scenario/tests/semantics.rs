@@ -1,6 +1,6 @@
 //! What scenarios mean, at the edges: run-level behaviour that a user would notice.
 
-use roamsim_scenario::run::{Options, run};
+use roamsim_scenario::run::{Options, Trace, run};
 use roamsim_scenario::table::Values;
 use roamsim_scenario::transport::tcp::model::TcpVariant;
 use roamsim_scenario::{Format, Scenario};
@@ -414,6 +414,36 @@ const RFC_ANYWAY: [&str; 14] = [
 /// Of these keys, what is as in the preset `linux`.
 const LINUX_ANYWAY: [&str; 3] =
     ["pacing = false", "initial_window = 10", "reduce_after_lost_retransmission = false"];
+
+/// 10 Mb/s over 100 ms hold 125 kB, and the queue a hundred times as much. Nothing is lost, and the round
+/// trip tells of the queue. Five conservative rounds later ssthresh is the window (RFC 9406 section 4.2).
+#[test]
+fn hystart_ends_slow_start_at_the_window_that_a_queue_has_lengthened() {
+    let text = "[scenario]\nname = \"rise\"\nduration = \"5s\"\n[[node]]\nname = \"a\"\n[[node]]\nname = \"b\"\n\
+                [[link]]\nname = \"path\"\nbetween = [\"a\", \"b\"]\nrate = \"10Mb/s\"\ndelay = \"50ms\"\n\
+                queue = { packets = 10000 }\n[[flow]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\n\
+                application = { kind = \"bulk\" }\n\
+                transport = { protocol = \"tcp\", hystart = true, delayed_ack = false }\n";
+    let scenario = Scenario::parse(text, "rise", Format::Toml, &[]).expect("it is valid");
+    let trace = Trace { cwnd: true, ..Trace::default() };
+    let outcome = run(&scenario, Options { seed: 1, trace, ..Options::default() }).expect("the run succeeds");
+    let samples = outcome.tables.into_iter().find(|table| table.name == "samples").expect("the table");
+    let mut columns = samples.columns.into_iter();
+    let mut column = |name: &str| columns.find(|column| column.name == name).expect("the column").values;
+    let (Values::Float(times), Values::Text(from), Values::Text(quantity), Values::Float(values)) =
+        (column("time_s"), column("from"), column("quantity"), column("value"))
+    else {
+        panic!("text and numbers")
+    };
+    let of = |wanted: &str| -> Vec<(f64, f64)> {
+        let rows = (0..times.len()).filter(|&row| &from[row] == "a" && &quantity[row] == wanted);
+        rows.map(|row| (times[row], values[row])).collect()
+    };
+    let (at, ssthresh) = *of("ssthresh").iter().find(|sample| sample.1 < 1e9).expect("slow start ends");
+    let cwnd = of("cwnd").into_iter().rfind(|sample| sample.0 <= at).expect("a window").1;
+    assert_eq!(ssthresh, cwnd);
+    assert!((125e3..2e6).contains(&ssthresh), "{ssthresh}");
+}
 
 /// Ten flows over 1 Mb/s and 20 ms have less than a segment each in the path, so two each make a queue.
 #[test]

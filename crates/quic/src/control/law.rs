@@ -354,6 +354,17 @@ mod tests {
         }
     }
 
+    /// RFC 9438 section 4.6 asks this of a law that reduces from its window and not from the flight.
+    #[test]
+    fn a_window_that_the_application_limits_does_not_grow() {
+        let (random, meter) = (Stream::new(1, 0, "law"), Arc::<Meter>::default());
+        let mut law = Law::<CubicLinux>::new((12_000, 1200), at(0), &random, &Settings::default(), meter);
+        for (ms, app_limited, bytes) in [(200, true, 12_000), (300, false, 24_000)] {
+            law.acknowledge(at(ms), at(ms - 100), 12_000, app_limited, Span::from_ms(100));
+            assert_eq!(law.window_bytes(), bytes);
+        }
+    }
+
     /// The library holds a datagram back unless the flight with it is below the window that it gets.
     #[test]
     fn a_datagram_may_fill_the_window() {

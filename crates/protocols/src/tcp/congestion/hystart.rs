@@ -157,6 +157,20 @@ mod tests {
     }
 
     #[test]
+    fn the_smallest_round_trip_of_a_round_counts() {
+        let mut rounds = Rounds { part: HyStart::new(false), una: 1 };
+        rounds.round(80);
+        // Ten samples of 120 ms, but the third has 85: no rise by 10 ms.
+        let next = rounds.una + 10_000;
+        for sample in 0..10 {
+            rounds.una += 1000;
+            let rtt = Some(Span::from_ms(if sample == 2 { 85 } else { 120 }));
+            let growth = rounds.part.on_ack(1000, 1000, rtt, rounds.una, next.max(rounds.una + 1));
+            assert_eq!(growth.bytes, 1000);
+        }
+    }
+
+    #[test]
     fn five_conservative_rounds_end_slow_start_and_a_shorter_round_trip_resumes_it() {
         let mut rounds = Rounds { part: HyStart::new(false), una: 1 };
         rounds.round(80);
