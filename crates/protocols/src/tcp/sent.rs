@@ -134,27 +134,13 @@ pub(super) struct Heard {
 
 /// The transmissions of a connection.
 #[derive(Clone, Debug, Default)]
+#[repr(C)] // what every segment needs lies together
 pub(super) struct Sent {
     records: VecDeque<Record>,
-    /// Transmissions in the order of time, and of their octets at equal times, unless that is the order of
-    /// the records. Some are out of date.
-    order: VecDeque<(Time, Range)>,
-    has_order: bool,
-    /// What was sent later than this lies in the order of the stream: `order` is kept until nothing else is
-    /// outstanding.
-    order_until: Time,
-    /// What the peer has told of above SND.UNA.
-    sacked: Ranges,
-    /// The blocks of the last acknowledgement that had any, as on the wire. All are in `sacked`, or 0, 0.
-    told: [(u32, u32); SackBlocks::MOST],
     /// Octets of all records, and of those with each mark.
     outstanding_bytes: u64,
     sacked_bytes: u64,
     lost_marked_bytes: u64,
-    /// No record below is marked as lost.
-    lost_from: u64,
-    /// One above the highest octet that has arrived.
-    forward_ack: u64,
     /// Octets delivered so far, when the last of them were, and when the transmission was sent that told of
     /// them.
     delivered: u64,
@@ -164,10 +150,25 @@ pub(super) struct Sent {
     app_limited_until: u64,
     /// Octets taken as lost so far.
     lost: u64,
-    /// The transmissions taken as lost that the congestion control has not heard of, where it `takes_losses`.
-    losses: Vec<Lost>,
+    has_order: bool,
     takes_losses: bool,
     pub(super) heard: Heard,
+    /// Transmissions in the order of time, and of their octets at equal times, unless that is the order of
+    /// the records. Some are out of date.
+    order: VecDeque<(Time, Range)>,
+    /// What was sent later than this lies in the order of the stream: `order` is kept until nothing else is
+    /// outstanding.
+    order_until: Time,
+    /// What the peer has told of above SND.UNA.
+    sacked: Ranges,
+    /// The blocks of the last acknowledgement that had any, as on the wire. All are in `sacked`, or 0, 0.
+    told: [(u32, u32); SackBlocks::MOST],
+    /// No record below is marked as lost.
+    lost_from: u64,
+    /// One above the highest octet that has arrived.
+    forward_ack: u64,
+    /// The transmissions taken as lost that the congestion control has not heard of, where it `takes_losses`.
+    losses: Vec<Lost>,
 }
 
 impl Sent {

@@ -22,35 +22,21 @@ use crate::tcp::window_tuning::WindowTuning;
 
 /// The extras of a connection.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))] // what every segment needs lies in one line of the cache
 pub(super) struct Extras {
     pub(super) pacer: Option<Pacer>,
-    /// The pacer spreads a window over the round trip where the congestion control has no rate.
-    pub(super) paces_windows: bool,
     /// HyStart, as long as it has a say.
-    pub(super) hystart: Option<FirstSlowStart>,
-    pub(super) tail_loss_probes: u64,
-    pub(super) undone_reductions: u64,
-    /// What proved the last of them needless, and from where on it was outstanding, until that is taken.
-    pub(super) undone_by: Option<(Proof, u64)>,
-    /// When data is acknowledged, by Linux's rules.
-    pub(super) ack_delay: Option<AckDelay>,
-    /// When out-of-order data is acknowledged, by Linux's rules.
-    pub(super) ack_compression: Option<AckCompression>,
-    /// More than one received segment is acknowledged at once.
-    pub(super) acks_beyond_one_segment: bool,
-    /// The peer's full segments, where data that arrives is looked at.
-    pub(super) received_mss: ReceivedMss,
-    pub(super) window_tuning: Option<WindowTuning>,
+    pub(super) hystart: Option<Box<FirstSlowStart>>,
     /// Linux's validation of the congestion window.
-    pub(super) validation: Option<Validation>,
+    pub(super) validation: Option<Box<Validation>>,
     /// RFC 7661's.
     pub(super) pipe_ack: Option<Box<PipeAck>>,
-    /// What the timeout adds to SRTT, by Linux's rules.
-    pub(super) variation: Option<LinuxVariation>,
-    /// Where the last short segment of new data ends, by Minshall's rule.
-    pub(super) short_end: Option<u64>,
-    /// Keep-alive and user timeout.
-    pub(super) liveness: Option<Box<Liveness>>,
+    /// The pacer spreads a window over the round trip where the congestion control has no rate.
+    pub(super) paces_windows: bool,
+    /// Segments that go count beyond transmissions and pacing.
+    pub(super) looks_at_departures: bool,
+    /// More than one received segment is acknowledged at once.
+    pub(super) acks_beyond_one_segment: bool,
     /// Of the packet of the segment that is handled, where feedback of marks may be accurate.
     pub(super) codepoint: Codepoint,
     /// How often in a row a mark has had new data wait.
@@ -60,6 +46,23 @@ pub(super) struct Extras {
     /// What the sending end holds at most.
     pub(super) send_buffer: Option<Box<SendBuffer>>,
     pub(super) fast_open: Option<Box<FastOpen>>,
+    /// Keep-alive and user timeout.
+    pub(super) liveness: Option<Box<Liveness>>,
+    /// What the timeout adds to SRTT, by Linux's rules.
+    pub(super) variation: Option<LinuxVariation>,
+    /// Where the last short segment of new data ends, by Minshall's rule.
+    pub(super) short_end: Option<u64>,
+    /// When data is acknowledged, by Linux's rules.
+    pub(super) ack_delay: Option<AckDelay>,
+    /// When out-of-order data is acknowledged, by Linux's rules.
+    pub(super) ack_compression: Option<AckCompression>,
+    /// The peer's full segments, where data that arrives is looked at.
+    pub(super) received_mss: ReceivedMss,
+    pub(super) window_tuning: Option<WindowTuning>,
+    pub(super) tail_loss_probes: u64,
+    pub(super) undone_reductions: u64,
+    /// What proved the last of them needless, and from where on it was outstanding, until that is taken.
+    pub(super) undone_by: Option<(Proof, u64)>,
 }
 
 /// How much of the congestion window is in use.
@@ -163,39 +166,57 @@ pub(super) struct FirstSlowStart {
     pub(super) sent: Option<Sent>,
 }
 
+impl FirstSlowStart {
+    fn new(config: &Config) -> FirstSlowStart {
+        FirstSlowStart {
+            ending: match config.hystart_rules {
+                HystartRules::PlusPlus => Ending::PlusPlus(HyStart::new(config.paces())),
+                HystartRules::Linux => Ending::Linux(AckTrain::new(config.paces())),
+            },
+            ssthresh_bytes: config.initial_ssthresh_bytes.unwrap_or(u64::MAX),
+            sent: (config.recovery() != recovery::Kind::Rack).then(Sent::default),
+        }
+    }
+}
+
 impl Extras {
     /// Those of a connection with such settings, if it has any.
     pub(super) fn new(config: &Config) -> Option<Box<Extras>> {
         config.has_extras().then(|| {
+            let ack_delay = AckDelay::new(config);
+            let validation = (config.window_validation == WindowValidation::Linux)
+                .then(|| Box::new(Validation::default()));
+            let pipe_ack = (config.window_validation == WindowValidation::Rfc7661).then(Box::default);
+            let short_end = config.has_minshall().then_some(0);
+            let send_buffer = SendBuffer::new(config);
+            let looks_at_departures = ack_delay.is_some()
+                || validation.is_some()
+                || pipe_ack.is_some()
+                || short_end.is_some()
+                || send_buffer.is_some();
             Box::new(Extras {
                 pacer: config.may_pace().then(Pacer::default),
+                hystart: config.hystart.then(|| Box::new(FirstSlowStart::new(config))),
+                validation,
+                pipe_ack,
                 paces_windows: config.paces(),
-                hystart: config.hystart.then(|| FirstSlowStart {
-                    ending: match config.hystart_rules {
-                        HystartRules::PlusPlus => Ending::PlusPlus(HyStart::new(config.paces())),
-                        HystartRules::Linux => Ending::Linux(AckTrain::new(config.paces())),
-                    },
-                    ssthresh_bytes: config.initial_ssthresh_bytes.unwrap_or(u64::MAX),
-                    sent: (config.recovery() != recovery::Kind::Rack).then(Sent::default),
-                }),
-                tail_loss_probes: 0,
-                undone_reductions: 0,
-                undone_by: None,
-                ack_delay: AckDelay::new(config),
-                ack_compression: config.compressed_acks.then(AckCompression::default),
+                looks_at_departures,
                 acks_beyond_one_segment: config.acks_beyond_one_segment(),
-                received_mss: ReceivedMss::default(),
-                window_tuning: WindowTuning::new(config),
-                validation: (config.window_validation == WindowValidation::Linux).then(Validation::default),
-                pipe_ack: (config.window_validation == WindowValidation::Rfc7661).then(Box::default),
-                variation: (config.rto_rules == RtoRules::Linux).then(LinuxVariation::default),
-                short_end: config.has_minshall().then_some(0),
-                liveness: Liveness::new(config),
                 codepoint: Codepoint::NotCapable,
                 mark_waits: 0,
                 accurate_ecn: None,
-                send_buffer: SendBuffer::new(config),
+                send_buffer,
                 fast_open: FastOpen::new(config),
+                liveness: Liveness::new(config),
+                variation: (config.rto_rules == RtoRules::Linux).then(LinuxVariation::default),
+                short_end,
+                ack_delay,
+                ack_compression: config.compressed_acks.then(AckCompression::default),
+                received_mss: ReceivedMss::default(),
+                window_tuning: WindowTuning::new(config),
+                tail_loss_probes: 0,
+                undone_reductions: 0,
+                undone_by: None,
             })
         })
     }
@@ -212,15 +233,5 @@ impl Extras {
             || self.ack_compression.is_some()
             || self.window_tuning.is_some()
             || self.acks_beyond_one_segment
-    }
-
-    /// Whether segments that go count beyond transmissions and pacing.
-    #[inline]
-    pub(super) fn looks_at_departures(&self) -> bool {
-        self.ack_delay.is_some()
-            || self.validation.is_some()
-            || self.pipe_ack.is_some()
-            || self.short_end.is_some()
-            || self.send_buffer.is_some()
     }
 }

@@ -98,7 +98,7 @@ impl Connection {
             sender.congestion.on_sent(rack.sent.in_flight_bytes());
         }
         let sender = &mut self.sender;
-        if sender.extras.as_ref().is_some_and(|extras| extras.looks_at_departures()) {
+        if sender.extras.as_ref().is_some_and(|extras| extras.looks_at_departures) {
             self.note_departure(now, end, end - start, repeated);
         }
         if self.extended.has(Extended::LIVENESS) {

@@ -69,32 +69,33 @@ pub(in crate::tcp) struct Undo {
 
 /// The state of the recovery, and of the detection that marks for it.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))] // what every segment needs lies together
 pub struct Rack {
-    pub(in crate::tcp) sent: Sent,
-    pub(in crate::tcp) detection: RackDetection,
     pub(in crate::tcp) repair: Repair,
     /// One retransmission is due whatever is in flight.
     first_due: bool,
+    reduces_in_proportion: bool,
+    pub(in crate::tcp) frto: Frto,
+    pub(in crate::tcp) probe_due: bool,
+    /// SND.UNA behind the acknowledgement before.
+    pub(in crate::tcp) una_before: u64,
+    pub(in crate::tcp) undo: Option<Box<Undo>>,
+    /// The probe under way.
+    pub(in crate::tcp) probe: Option<Probe>,
+    pub(in crate::tcp) sent: Sent,
+    /// What the acknowledgement under way reports as arrived twice.
+    pub(in crate::tcp) duplicate: Option<Range>,
+    pub(in crate::tcp) detection: RackDetection,
+    prr: Option<Prr>,
     /// One above the highest octet sent when the repair began.
     pub(in crate::tcp) recover: u64,
     /// When the window was last reduced for a loss.
     pub(in crate::tcp) reduced_at: Time,
     threshold_segments: u64,
-    reduces_in_proportion: bool,
-    prr: Option<Prr>,
-    pub(in crate::tcp) frto: Frto,
-    /// The probe under way, and whether one is due.
-    pub(in crate::tcp) probe: Option<Probe>,
-    pub(in crate::tcp) probe_due: bool,
     /// Measurements of the round trip so far, when the last probe went.
     pub(in crate::tcp) probe_samples: u64,
-    pub(in crate::tcp) undo: Option<Box<Undo>>,
     /// The last sample of the rate of delivery.
     pub(in crate::tcp) rate: RateSample,
-    /// SND.UNA behind the acknowledgement before.
-    pub(in crate::tcp) una_before: u64,
-    /// What the acknowledgement under way reports as arrived twice.
-    pub(in crate::tcp) duplicate: Option<Range>,
 }
 
 impl Undo {

@@ -12,22 +12,36 @@ use crate::tcp::proportion::proportion;
 
 /// The state of the draft's sections 2.5 to 2.16.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))] // what every acknowledgement needs lies together
 pub(super) struct Model {
-    pub(super) smss_bytes: u64,
-    pub(super) initial_cwnd_bytes: u64,
-    pub(super) random: Stream,
     pub(super) state: State,
-    pub(super) pacing_rate: u64,
-    /// The rate and the gain that it was last computed from, and whether the pipe was full by then.
-    pub(super) paced_for: Option<(u64, u64, bool)>,
+    pub(super) ack_phase: AckPhase,
+    /// The pipe.
+    pub(super) full_bw_reached: bool,
+    pub(super) full_bw_now: bool,
     /// A round trip has set the pacing rate.
     pub(super) has_round_trip: bool,
-    // Rounds.
-    pub(super) round_count: u64,
     pub(super) round_start: bool,
-    pub(super) next_round_delivered: u64,
-    pub(super) drain_start_round: u64,
     pub(super) idle_restart: bool,
+    pub(super) is_loss_in_round: bool,
+    pub(super) loss_round_start: bool,
+    pub(super) recovering: bool,
+    pub(super) is_bw_probe_sample: bool,
+    pub(super) prev_probe_too_high: bool,
+    pub(super) prev_probe_precautionary: bool,
+    pub(super) probe_rtt_expired: bool,
+    /// The window was filled in this round, and in the one before.
+    pub(super) filled_window: [bool; 2],
+    pub(super) smss_bytes: u64,
+    pub(super) pacing_rate: u64,
+    pub(super) in_flight: u64,
+    pub(super) delivered: u64,
+    /// Of the transmission that the acknowledgement under way tells of, or of a lost one (2.3).
+    pub(super) tx_in_flight: u64,
+    pub(super) lost: u64,
+    // Rounds.
+    pub(super) next_round_delivered: u64,
+    pub(super) loss_round_delivered: u64,
     // Rate and volume.
     /// Of the cycle before, and of this one.
     pub(super) max_bw_filter: [u64; 2],
@@ -40,56 +54,44 @@ pub(super) struct Model {
     pub(super) inflight_shortterm: u64,
     pub(super) bw_latest: u64,
     pub(super) inflight_latest: u64,
+    /// The rate and the gain that the pacing rate was last computed from, and whether the pipe was full by
+    /// then.
+    pub(super) paced_for: Option<(u64, u64, bool)>,
     // Aggregation.
     pub(super) extra_acked_interval_start: Time,
     pub(super) extra_acked_delivered: u64,
-    /// The largest amount of this round and of those before.
-    pub(super) extra_acked_filter: [u64; 1 + EXTRA_ACKED_FILTER_ROUNDS],
     pub(super) extra_acked: u64,
-    // The full pipe.
-    pub(super) full_bw_reached: bool,
-    pub(super) full_bw_now: bool,
-    pub(super) full_bw: u64,
-    pub(super) full_bw_count: u32,
-    // Losses.
-    pub(super) is_loss_in_round: bool,
-    pub(super) loss_round_delivered: u64,
-    pub(super) loss_round_start: bool,
-    /// Discontiguous ranges lost in the loss round, and where the last one ends.
-    pub(super) loss_ranges: u32,
-    pub(super) lost_end: u64,
-    pub(super) recovering: bool,
-    pub(super) prior_cwnd: u64,
-    pub(super) undo_state: Option<State>,
-    pub(super) undo_bw_shortterm: u64,
-    pub(super) undo_inflight_shortterm: u64,
-    pub(super) undo_inflight_longterm: u64,
-    // Probing for bandwidth.
-    pub(super) ack_phase: AckPhase,
-    pub(super) is_bw_probe_sample: bool,
-    pub(super) bw_probe_up_acked: u64,
-    pub(super) probe_up_acked_per_inc: u64,
-    pub(super) bw_probe_up_rounds: u32,
-    pub(super) rounds_since_probe_up: u64,
-    pub(super) bw_probe_wait: Span,
-    pub(super) cycle_stamp: Time,
-    pub(super) prev_probe_too_high: bool,
-    pub(super) prev_probe_precautionary: bool,
-    /// The window was filled in this round, and in the one before.
-    pub(super) filled_window: [bool; 2],
     // Round trips.
     pub(super) min_rtt: Span,
     pub(super) min_rtt_stamp: Time,
     pub(super) probe_rtt_min_delay: Span,
     pub(super) probe_rtt_min_stamp: Time,
-    pub(super) probe_rtt_expired: bool,
+    // Probing for bandwidth.
+    pub(super) cycle_stamp: Time,
+    pub(super) bw_probe_wait: Span,
+    pub(super) rounds_since_probe_up: u64,
+    pub(super) bw_probe_up_acked: u64,
+    pub(super) probe_up_acked_per_inc: u64,
+    pub(super) bw_probe_up_rounds: u32,
+    // What follows is asked for once in a round trip, and amid losses.
+    /// Discontiguous ranges lost in the loss round, and where the last one ends.
+    pub(super) loss_ranges: u32,
+    pub(super) lost_end: u64,
+    /// The largest amount of this round and of those before.
+    pub(super) extra_acked_filter: [u64; 1 + EXTRA_ACKED_FILTER_ROUNDS],
+    pub(super) full_bw: u64,
+    pub(super) full_bw_count: u32,
+    pub(super) round_count: u64,
+    pub(super) drain_start_round: u64,
+    pub(super) initial_cwnd_bytes: u64,
+    pub(super) prior_cwnd: u64,
+    pub(super) undo_state: Option<State>,
+    pub(super) undo_bw_shortterm: u64,
+    pub(super) undo_inflight_shortterm: u64,
+    pub(super) undo_inflight_longterm: u64,
     pub(super) probe_rtt_done_stamp: Option<Time>,
     pub(super) probe_rtt_round_done: bool,
-    /// Of the transmission that the acknowledgement under way tells of, or of a lost one (2.3).
-    pub(super) tx_in_flight: u64,
-    pub(super) lost: u64,
-    pub(super) in_flight: u64,
-    pub(super) delivered: u64,
+    pub(super) random: Stream,
 }
 
 /// `bytes` times so many hundredths.
