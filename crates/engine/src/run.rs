@@ -1,6 +1,6 @@
 //! The loop: takes the earliest event, hands it to the simulation, until the end.
 
-use crate::queue::{Event, EventQueue};
+use crate::queue::{Event, EventQueue, Reserved};
 use crate::time::Time;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -17,6 +17,12 @@ pub trait Simulation {
     /// Handles one event, and those to which it [advances](EventQueue::advance). Returns how many did
     /// something: a superseded wake-up finds nothing to do.
     fn handle(&mut self, now: Time, event: Self::Event, queue: &mut EventQueue<Self::Event>) -> u64;
+
+    /// The place among simultaneous events of one that was pushed
+    /// [ahead of its turn](EventQueue::push_ahead).
+    fn place_of(&self, _event: Self::Event) -> Option<Reserved> {
+        None
+    }
 
     /// Called now and then before the first event of an instant or between two of it: what lies before `now`
     /// will not change. False ends the run.
@@ -97,7 +103,7 @@ pub fn run_until<S: Simulation>(
     let mut looked_at = Time::MAX;
     let mut at_instant = 0;
     queue.end_at(until);
-    while let Some((now, event)) = queue.pop() {
+    while let Some((now, event)) = queue.pop_by(|event| simulation.place_of(event)) {
         if taken.is_multiple_of(EVENTS_PER_LOOK) {
             at_instant = if now == looked_at { at_instant + EVENTS_PER_LOOK } else { 0 };
             if at_instant > EVENTS_PER_INSTANT_LIMIT {

@@ -26,9 +26,16 @@ impl<'a> Moment<'a> {
         self.queue.push_of(event.order(), at, event.into());
     }
 
+    /// A packet comes to the end of a wire at an instant. Among what happens then it has the place of what is
+    /// pushed now where it `is_alone` on the wire, and that of the arrival before it where not.
+    #[inline(always)]
+    pub(crate) fn push_landing(&mut self, at: Time, place: u32, is_alone: bool) {
+        self.queue.push_ahead(at, Event::Landing(place).into(), is_alone);
+    }
+
     /// Takes the place that an event pushed now would have among those of its instant.
-    #[inline]
-    fn reserve(&mut self) -> Reserved {
+    #[inline(always)]
+    pub(crate) fn reserve(&mut self) -> Reserved {
         self.queue.reserve()
     }
 

@@ -3,10 +3,12 @@
 use crate::ends::SocketId;
 use roamsim_engine::queue::Order;
 
-/// What the loop wakes: a machine, by its number.
+/// What the loop wakes: a machine, by its number, or a packet on a wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A link.
+    /// A packet that comes to the end of a wire, by its place.
+    Landing(u32),
+    /// A link that is no wire.
     Link(u32),
     /// A socket.
     Socket(SocketId),
@@ -39,11 +41,18 @@ pub enum Event {
 pub struct Wake(u32);
 
 /// Bits of a machine's number; the four above tell the kind.
-const NUMBER_BITS: u32 = 28;
+const NUMBER_BITS: u32 = 27;
+
+/// The highest bit: what is below it is the place of a packet on a wire.
+const LANDING: u32 = 1 << 31;
 
 impl From<Event> for Wake {
     #[inline(always)]
     fn from(event: Event) -> Wake {
+        if let Event::Landing(place) = event {
+            debug_assert!(place < LANDING, "a world has no {place} packets on wires");
+            return Wake(LANDING | place);
+        }
         let (kind, number) = event.parts();
         debug_assert!(number >> NUMBER_BITS == 0, "a world has no {number} machines of a kind");
         Wake(kind << NUMBER_BITS | number)
@@ -51,7 +60,13 @@ impl From<Event> for Wake {
 }
 
 impl Wake {
-    /// The number of the link that it wakes, as nearly every one does.
+    /// The place of the packet on a wire that it is for, as nearly every one is.
+    #[inline(always)]
+    pub(crate) fn landing(self) -> Option<u32> {
+        (self.0 & LANDING != 0).then_some(self.0 & !LANDING)
+    }
+
+    /// The number of the link that is no wire that it wakes.
     #[inline(always)]
     pub(crate) fn link(self) -> Option<u32> {
         (self.0 >> NUMBER_BITS == 0).then_some(self.0)
@@ -60,6 +75,9 @@ impl Wake {
     /// The event.
     #[inline]
     pub fn event(self) -> Event {
+        if let Some(place) = self.landing() {
+            return Event::Landing(place);
+        }
         let number = self.0 & ((1 << NUMBER_BITS) - 1);
         match self.0 >> NUMBER_BITS {
             0 => Event::Link(number),
@@ -105,7 +123,7 @@ impl Event {
     #[inline(always)]
     pub(crate) fn order(self) -> Order {
         match self {
-            Event::Link(_) => Order::Kept,
+            Event::Link(_) | Event::Landing(_) => Order::Kept,
             Event::Source(_) => Order::OfPeriods,
             _ => Order::Any,
         }
@@ -137,6 +155,7 @@ impl Event {
             Event::MihHandover(number) => (13, number),
             Event::Socket(SocketId::Open(number)) => (14, number),
             Event::Selection(number) => (15, number),
+            Event::Landing(place) => (16, place),
         }
     }
 }
@@ -154,7 +173,15 @@ mod tests {
         }
         let most = Event::MobileNode((1 << NUMBER_BITS) - 1);
         assert_eq!(Wake::from(most).event(), most);
-        assert_eq!(Wake::from(most).link(), None);
-        assert_eq!(Wake::from(Event::Link(7)).link(), Some(7));
+        assert_eq!((Wake::from(most).link(), Wake::from(most).landing()), (None, None));
+        assert_eq!(
+            (Wake::from(Event::Link(7)).link(), Wake::from(Event::Link(7)).landing()),
+            (Some(7), None)
+        );
+        for place in [7, LANDING - 1] {
+            let landing = Wake::from(Event::Landing(place));
+            assert_eq!((landing.link(), landing.landing()), (None, Some(place)));
+            assert_eq!(landing.event(), Event::Landing(place));
+        }
     }
 }

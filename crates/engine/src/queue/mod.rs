@@ -1,7 +1,8 @@
 //! The event queue, in the order of (time, insertion): runs and a heap for events that are due soon, and a
 //! timing wheel for the others.
 //!
-//! Events at one instant come out in the order in which they were pushed. An event is a number of 32 bits
+//! Events at one instant come out in the order in which they were pushed, or in which their places were
+//! reserved. An event is a number of 32 bits
 //! that says what it wakes. There is no cancelling: a superseded wake-up comes out and does nothing.
 //!
 //! - **Soon and later.** Events that are due soon when they are pushed, such as packets on links, are kept
@@ -12,9 +13,12 @@
 //! - **Runs before the heap.** Packets of one length take the same time on links of one rate and delay, so
 //!   their events are pushed in a few sequences, each in order. Some runs (`near`) keep these sequences: an
 //!   entry goes to the end of the first run whose last entry is not later. The earliest entry is the first
-//!   one of some run. Paced flows send when they like: more runs, which other events do not pay for, take
-//!   what they scatter. The `heap` only holds entries that fit no run, and events that may be due at any
+//!   one of some run. More runs, which other events do not pay for, take what fits into none where wires are
+//!   of many delays. The `heap` only holds entries that fit no run, and events that may be due at any
 //!   time ([`Event::order`]).
+//! - **Ahead of its turn.** A packet on a wire behind others has its event pushed when it is sent, though its
+//!   place in the order of insertions is that of the arrival before it. Until then the event has an earlier
+//!   place. If another one comes out at the same time, it is put back, to where it belongs by then.
 //! - **Order of the runs.** They are the piles of patience sorting. Except for the run that periodic events
 //!   share, their last entries are in order, the latest first. So the first run that fits is the closest.
 
@@ -25,20 +29,23 @@ mod wheel;
 use crate::time::{Span, Time};
 use near::Near;
 use std::marker::PhantomData;
-use std::num::NonZeroU32;
+use std::num::NonZeroU64;
 use wheel::{Entry, Wheel};
 
-/// What is due within this time is due soon. Chosen: longer than the delays of most links, shorter than the
-/// 200 ms that retransmission timers and delayed acknowledgements of most implementations of TCP last at
-/// least.
+/// What is due within this time is due soon. Chosen: shorter than the 200 ms that retransmission timers and
+/// delayed acknowledgements of most implementations of TCP last at least.
 const SOON: Span = Span::from_ms(100);
+
+/// The same of events that are pushed in their order, which wait in runs. Chosen: longer than what packets
+/// take over a satellite, or behind the queue of a slow link.
+const SOON_IN_ORDER: Span = Span::from_secs(1);
 
 /// Later than every key: of a place without an entry.
 const NOTHING: u64 = u64::MAX;
 
 /// Times in keys of 64 bits count from another instant on once an event has come out so long after it: what
 /// is due soon then has room in them.
-const EPOCH: Span = Span::from_ns((1 << (u64::BITS - INSERTION_BITS)) - SOON.as_ns());
+const EPOCH: Span = Span::from_ns((1 << (u64::BITS - INSERTION_BITS)) - SOON_IN_ORDER.as_ns());
 
 /// What a queue holds.
 pub trait Event: Copy {
@@ -72,16 +79,25 @@ pub enum Order {
 const INSERTION_BITS: u32 = 32;
 const RUN_BITS: u32 = 3;
 
+/// The bits of the time.
+const TIMES: u64 = !0 << INSERTION_BITS;
+
+/// The bit above those of the run: the event was pushed ahead of its turn.
+const AHEAD: u32 = 1 << RUN_BITS;
+
 /// One insertion.
-const INSERTION: u32 = 1 << RUN_BITS;
+const INSERTION: u32 = AHEAD << 1;
+
+/// Whether an event of this key was pushed ahead of its turn, and the next one comes at its time.
+#[inline(always)]
+fn is_ahead(key: u64, next: u64) -> bool {
+    // One jump, which is hardly ever taken: whether it was pushed ahead changes from packet to packet.
+    (key ^ next) & TIMES | !key & u64::from(AHEAD) == 0
+}
 
 /// A place in the order of insertions, for an event that is pushed later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reserved {
-    insertion: NonZeroU32,
-    /// How often insertions had been renumbered when it was taken.
-    renumberings: u32,
-}
+pub struct Reserved(NonZeroU64);
 
 /// Pending events in order of time, then of insertion.
 pub struct EventQueue<E> {
@@ -89,10 +105,11 @@ pub struct EventQueue<E> {
     near: Near,
     /// The rest.
     far: Wheel,
-    /// The number of the next one, from [`INSERTION`] on; zero where no further one has room in a key.
-    insertions: u32,
-    /// How often insertions have been renumbered.
-    renumberings: u32,
+    /// The number of the next one, from [`INSERTION`] on. Keys have its lower half; the upper one grows when
+    /// insertions are renumbered.
+    insertions: u64,
+    /// Numbers from this one on have no room in keys: pending events are renumbered first.
+    insertions_until: u64,
     /// Nothing comes out beyond it.
     end: Time,
     /// No later than anything pending, and less than 2^32 ns before all that is in `near`.
@@ -101,7 +118,8 @@ pub struct EventQueue<E> {
     now: Time,
     /// The first key of `near` that is beyond the end, or in the next epoch.
     bound: u64,
-    /// Keys of `near` below this one come out before all that is in `far`, before the end, and in this epoch.
+    /// Keys of `near` below this one are of earlier times than all that is in `far`, before the end, and in
+    /// this epoch.
     near_until: u64,
     events: PhantomData<E>,
 }
@@ -111,8 +129,8 @@ impl<E: Event> Default for EventQueue<E> {
         EventQueue {
             near: Near::default(),
             far: Wheel::default(),
-            insertions: INSERTION,
-            renumberings: 0,
+            insertions: u64::from(INSERTION),
+            insertions_until: 1 << INSERTION_BITS,
             end: Time::ZERO,
             epoch: Time::ZERO,
             now: Time::ZERO,
@@ -146,6 +164,30 @@ impl<E: Event> EventQueue<E> {
         }
     }
 
+    /// Adds an event of [`Order::Kept`], as [`EventQueue::push`] does where it is its turn. Where it is not,
+    /// its place in the order of insertions is reserved later, and told if another event comes out at the
+    /// same time ([`EventQueue::pop_by`]). Until then it has the number of the next insertion, which is no
+    /// later than its own: so it comes out before what is pushed from now on, and is put back where it must.
+    #[inline(never)]
+    pub fn push_ahead(&mut self, time: Time, event: E, is_its_turn: bool) {
+        debug_assert!(time >= self.now, "an event at {time} in the past of {}", self.now);
+        let insertion = self.insertions;
+        if insertion >= self.insertions_until {
+            return self.push_ahead_counted_anew(time, event, is_its_turn);
+        }
+        // Without a jump: whose turn it is changes from packet to packet.
+        let ahead = u64::from(AHEAD) * u64::from(!is_its_turn);
+        self.insertions = insertion + u64::from(INSERTION) - 2 * ahead;
+        self.push_numbered(Order::Kept, time, event.to_code(), (insertion + ahead) as u32);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn push_ahead_counted_anew(&mut self, time: Time, event: E, is_its_turn: bool) {
+        self.count_anew();
+        self.push_ahead(time, event, is_its_turn);
+    }
+
     #[inline(never)]
     fn push_kept(&mut self, time: Time, code: u32) {
         self.push_code(Order::Kept, time, code);
@@ -165,17 +207,21 @@ impl<E: Event> EventQueue<E> {
     fn push_code(&mut self, order: Order, time: Time, code: u32) {
         debug_assert!(time >= self.now, "an event at {time} in the past of {}", self.now);
         let insertion = self.insertions;
-        if insertion == 0 {
+        if insertion >= self.insertions_until {
             return self.push_counted_anew(order, time, code);
         }
-        self.insertions = insertion.wrapping_add(INSERTION);
-        self.push_numbered(order, time, code, insertion);
+        self.insertions = insertion + u64::from(INSERTION);
+        self.push_numbered(order, time, code, insertion as u32);
     }
 
     #[inline(always)]
     fn push_numbered(&mut self, order: Order, time: Time, code: u32, insertion: u32) {
+        let soon = match order {
+            Order::Kept => SOON_IN_ORDER,
+            Order::OfPeriods | Order::Any => SOON,
+        };
         // Neither is less than zero.
-        if time.as_ns().wrapping_sub(self.now.as_ns()) < SOON.as_ns() {
+        if time.as_ns().wrapping_sub(self.now.as_ns()) < soon.as_ns() {
             // Less than 2^32, as the last event came out in this epoch.
             let since = time.as_ns().wrapping_sub(self.epoch.as_ns());
             let key = since << INSERTION_BITS | u64::from(insertion);
@@ -190,24 +236,22 @@ impl<E: Event> EventQueue<E> {
     }
 
     /// Takes the place in the order of insertions that an event pushed now would have.
-    #[inline]
+    #[inline(always)]
     pub fn reserve(&mut self) -> Reserved {
-        loop {
-            if let Some(insertion) = NonZeroU32::new(self.insertions) {
-                self.insertions = self.insertions.wrapping_add(INSERTION);
-                return Reserved { insertion, renumberings: self.renumberings };
-            }
-            self.count_anew();
-        }
+        let insertion = self.insertions;
+        self.insertions += u64::from(INSERTION);
+        // The lowest bit, which decides no order, is what makes it another number than zero.
+        Reserved(NonZeroU64::MIN | insertion)
     }
 
     /// Adds an event as if it had been pushed when its place was reserved. Nothing at its time that was
-    /// pushed later may have come out. If insertions have been renumbered since, as once in five hundred
+    /// pushed later may have come out. If insertions have been renumbered since, as once in 270
     /// million, it comes behind the others.
     #[inline(never)]
     pub fn push_reserved(&mut self, order: Order, time: Time, event: E, reserved: Reserved) {
-        if reserved.renumberings == self.renumberings {
-            self.push_numbered(order, time, event.to_code(), reserved.insertion.get());
+        let insertion = reserved.0.get() & !1;
+        if insertion >> INSERTION_BITS == (self.insertions_until - 1) >> INSERTION_BITS {
+            self.push_numbered(order, time, event.to_code(), insertion as u32);
         } else {
             self.push_of(order, time, event);
         }
@@ -225,7 +269,7 @@ impl<E: Event> EventQueue<E> {
     #[inline(never)]
     fn push_far(&mut self, time: Time, insertion: u32, code: u32) {
         self.far.push(Entry { time, insertion, code });
-        self.near_until = self.near_until.min(self.key(time, insertion));
+        self.near_until = self.near_until.min(self.key(time, insertion) & TIMES);
     }
 
     /// The key that an entry has or would have in `near`, or [`NOTHING`] where it is too late for one, and so
@@ -252,31 +296,59 @@ impl<E: Event> EventQueue<E> {
     /// Takes the earliest event, unless it is later than the [end](EventQueue::end_at).
     #[inline]
     pub fn pop(&mut self) -> Option<(Time, E)> {
-        let near = self.near.first();
-        let code = if near < self.near_until {
-            self.now = Time::from_ns(self.epoch.as_ns() + (near >> INSERTION_BITS));
-            self.near.take_first(near)
-        } else {
-            self.pop_of_both()?
-        };
-        Some((self.now, E::from_code(code)))
+        self.pop_by(|_| None)
     }
 
-    /// The same where the earliest may be in `far`, beyond the end, or in another epoch: its number.
+    /// The same where events were pushed [ahead of their turn](EventQueue::push_ahead): `place_of` tells the
+    /// place that was reserved for such a one. Without one it comes behind the others of its time.
+    #[inline(always)]
+    pub fn pop_by(&mut self, place_of: impl Fn(E) -> Option<Reserved>) -> Option<(Time, E)> {
+        loop {
+            let near = self.near.first();
+            let (code, is_ahead) = if near < self.near_until {
+                self.now = Time::from_ns(self.epoch.as_ns() + (near >> INSERTION_BITS));
+                let code = self.near.take_first();
+                (code, is_ahead(near, self.near.first()))
+            } else {
+                self.pop_of_both()?
+            };
+            let event = E::from_code(code);
+            if !is_ahead {
+                return Some((self.now, event));
+            }
+            self.put_back(event, place_of(event));
+        }
+    }
+
+    /// Puts back an event that was pushed ahead of its turn, with the place that it has now.
+    #[cold]
     #[inline(never)]
-    fn pop_of_both(&mut self) -> Option<u32> {
+    fn put_back(&mut self, event: E, place: Option<Reserved>) {
+        match place {
+            Some(place) => self.push_reserved(Order::Any, self.now, event, place),
+            None => self.push_of(Order::Any, self.now, event),
+        }
+    }
+
+    /// The number of the earliest event, where that may be in `far`, beyond the end, or in another epoch; and
+    /// whether it may come out ahead of another one whose turn it is.
+    #[inline(never)]
+    fn pop_of_both(&mut self) -> Option<(u32, bool)> {
         let near = self.near.first();
-        let (time, code) = loop {
+        let (time, insertion, code) = loop {
             let is_near = near < self.first_of_far();
-            let time = if is_near { self.time_of(near) } else { self.far.first()?.0 };
+            let (time, insertion) = match is_near {
+                true => (self.time_of(near), near as u32),
+                false => self.far.first()?,
+            };
             if time > self.end {
                 return None;
             }
             if is_near {
-                break (time, self.near.take_first(near));
+                break (time, insertion, self.near.take_first());
             }
             if let Some(code) = self.far.take_first() {
-                break (time, code);
+                break (time, insertion, code);
             }
             self.far.open(self.time_of(near));
         };
@@ -285,7 +357,9 @@ impl<E: Event> EventQueue<E> {
             self.begin_epoch();
         }
         self.bound_near();
-        Some(code)
+        // What is known of `far` may be an earlier time than that of its first.
+        let next = self.near.first().min(self.first_of_far());
+        Some((code, insertion & AHEAD != 0 && next <= self.key(time, u32::MAX)))
     }
 
     /// The key before which nothing of `far` comes.
@@ -297,7 +371,7 @@ impl<E: Event> EventQueue<E> {
     /// Keeps up to where `near` is asked alone.
     #[inline]
     fn bound_near(&mut self) {
-        self.near_until = self.first_of_far().min(self.bound);
+        self.near_until = (self.first_of_far() & TIMES).min(self.bound);
     }
 
     /// Nothing is to come out beyond this instant for now.
@@ -363,7 +437,7 @@ impl<E: Event> EventQueue<E> {
         self.len() == 0
     }
 
-    /// Times in `near` count from the time of the last event on: once in some four seconds.
+    /// Times in `near` count from the time of the last event on: once in some three seconds.
     #[cold]
     fn begin_epoch(&mut self) {
         let later_ns = self.now.since(self.epoch).as_ns();
@@ -377,7 +451,7 @@ impl<E: Event> EventQueue<E> {
         self.bound_epoch();
     }
 
-    /// Numbers the pending events anew in their order: once in five hundred million.
+    /// Numbers the pending events anew in their order: once in 270 million.
     #[cold]
     fn count_anew(&mut self) {
         let near =
@@ -390,17 +464,18 @@ impl<E: Event> EventQueue<E> {
                 .map(|Entry { time, insertion, code }| (time, insertion, code, false)),
         );
         all.sort_unstable();
-        self.insertions = INSERTION;
-        self.renumberings = self.renumberings.wrapping_add(1);
+        // Two on: places that were reserved while there was no room are of no numbering.
+        self.insertions = self.insertions_until + (1 << INSERTION_BITS) + u64::from(INSERTION);
+        self.insertions_until += 2 << INSERTION_BITS;
         self.near_until = 0;
-        for (time, _, code, is_near) in all {
-            let insertion = self.insertions;
+        for (time, before, code, is_near) in all {
+            let insertion = self.insertions as u32 | before & AHEAD;
             if is_near {
                 self.near.push(self.key(time, insertion), code);
             } else {
                 self.far.push(Entry { time, insertion, code });
             }
-            self.insertions += INSERTION;
+            self.insertions += u64::from(INSERTION);
         }
     }
 }
@@ -439,14 +514,15 @@ mod tests {
 
     fn operation() -> impl Strategy<Value = Operation> {
         // Now and then from what is due soon into the wheel, and past it.
-        let soon = SOON.as_ns();
-        // And to both sides of where an epoch ends, which is SOON before the times that a key of 64 bits
+        let [soon, in_order] = [SOON, SOON_IN_ORDER].map(Span::as_ns);
+        // And to both sides of where an epoch ends, which is that before the times that a key of 64 bits
         // counts to.
-        let far = (1 << 32) - 2 * soon..(1 << 32) + soon;
+        let far = (1 << 32) - 2 * in_order..(1 << 32) + in_order;
         // What the queue knows of both parts holds from one end to the next, so that there are few.
         prop_oneof![
             10 => (0u64..20).prop_map(Operation::PushAfter),
             10 => (soon - 10..soon + 10).prop_map(Operation::PushAfter),
+            10 => (in_order - 10..in_order + 10).prop_map(Operation::PushAfter),
             10 => far.clone().prop_map(Operation::PushAfter),
             // Slots and turns of the wheel, and beyond.
             10 => (0u32..40, 0u64..3).prop_map(|(bits, more)| Operation::PushAfter((1 << bits) + more)),
@@ -482,7 +558,7 @@ mod tests {
             left in 0u32..500,
         ) {
             // So many insertions are left before they are counted anew.
-            let mut queue = EventQueue { insertions: 0u32.wrapping_sub((1 + left) * INSERTION), ..EventQueue::new() };
+            let mut queue = EventQueue { insertions: (1 << INSERTION_BITS) - u64::from((1 + left) * INSERTION), ..EventQueue::new() };
             queue.end_at(Time::MAX);
             let mut pending: Vec<(u64, u32)> = Vec::new();
             let (mut now, mut end) = (0, u64::MAX);
@@ -611,7 +687,7 @@ mod tests {
     #[test]
     fn where_insertions_are_counted_anew_a_reserved_place_is_behind_the_others() {
         let at = Time::from_ns(50);
-        let last = 0u32.wrapping_sub(INSERTION);
+        let last = (1 << INSERTION_BITS) - u64::from(INSERTION);
         let mut queue = EventQueue { insertions: last, ..EventQueue::new() };
         queue.end_at(Time::MAX);
         let reserved = queue.reserve();
@@ -620,11 +696,121 @@ mod tests {
         queue.push(at, 3);
         let order: Vec<u32> = std::iter::from_fn(|| queue.pop()).map(|(_, code)| code).collect();
         assert_eq!(order, [2, 7, 3]);
-        // The count itself can be what takes the last place.
-        let mut queue = EventQueue::<u32> { insertions: 0, ..EventQueue::new() };
-        assert_eq!(
-            queue.reserve(),
-            Reserved { insertion: NonZeroU32::new(INSERTION).unwrap(), renumberings: 1 }
-        );
+        // Pending events are renumbered when the next one is pushed: this place is behind them as well.
+        let mut queue = EventQueue { insertions: 1 << INSERTION_BITS, ..EventQueue::new() };
+        queue.end_at(Time::MAX);
+        let reserved = queue.reserve();
+        queue.push(at, 2);
+        queue.push_reserved(Order::Kept, at, 7, reserved);
+        let order: Vec<u32> = std::iter::from_fn(|| queue.pop()).map(|(_, code)| code).collect();
+        assert_eq!(order, [2, 7]);
+    }
+
+    #[test]
+    fn what_was_pushed_ahead_gives_way_to_what_waits_in_the_wheel() {
+        let at = |ms| Time::ZERO + Span::from_ms(ms);
+        let mut queue = EventQueue::new();
+        queue.end_at(Time::MAX);
+        queue.push_ahead(at(450), 1001, true);
+        queue.push_ahead(at(600), 1002, false);
+        // Of any order, not due soon, and in one slot.
+        queue.push(at(590), 10u32);
+        queue.push(at(600), 5);
+        assert_eq!(queue.pop(), Some((at(450), 1001)));
+        let turn = queue.reserve();
+        let order: Vec<u32> =
+            std::iter::from_fn(|| queue.pop_by(|_| Some(turn))).map(|(_, code)| code).collect();
+        assert_eq!(order, [10, 5, 1002]);
+    }
+
+    #[derive(Clone, Copy, Debug)]
+    enum Passing {
+        /// An event by itself, after so long.
+        Push(u64),
+        /// One of this line, so long behind its last one.
+        Send(usize, u64),
+        /// The next event comes out.
+        Pop,
+    }
+
+    fn passing() -> impl Strategy<Value = Passing> {
+        // Near and far from each other, and from now: on both sides of what is due soon, of slots and turns
+        // of the wheel, and of epochs.
+        let [soon, in_order] = [SOON, SOON_IN_ORDER].map(Span::as_ns);
+        let about = |ns: u64| ns - 2..ns + 2;
+        let spans = move || {
+            prop_oneof![
+                16 => 0u64..4,
+                1 => about(soon),
+                1 => about(in_order),
+                1 => about(1 << 26),
+                1 => about((1 << 32) - in_order),
+                1 => about(1 << 32),
+            ]
+        };
+        prop_oneof![
+            2 => spans().prop_map(Passing::Push),
+            3 => (0usize..3, spans()).prop_map(|(line, span)| Passing::Send(line, span)),
+            4 => Just(Passing::Pop),
+        ]
+    }
+
+    proptest! {
+        /// Lines whose events are pushed ahead of their turns, against lines each of which has only its first
+        /// event in a list of all.
+        #[test]
+        fn what_is_pushed_ahead_comes_out_in_its_turn(passings in proptest::collection::vec(passing(), 0..300)) {
+            /// The numbers of events by themselves are below.
+            const OF_LINES: u32 = 1 << 20;
+            let mut queue = EventQueue::new();
+            queue.end_at(Time::MAX);
+            let mut turns: [Option<Reserved>; 3] = [None; 3];
+            let mut lines: [std::collections::VecDeque<(u64, u32)>; 3] = Default::default();
+            let mut latest = [0u64; 3];
+            let mut pending: Vec<(u64, u32, u32)> = Vec::new();
+            let (mut now, mut pushed) = (0, 0);
+            let mut push = |pending: &mut Vec<(u64, u32, u32)>, at, code| {
+                pending.push((at, pushed, code));
+                pushed += 1;
+            };
+            let line_of = |code: u32| code.checked_sub(OF_LINES).map(|code| code as usize % 3);
+            for (number, passing) in (0u32..).zip(passings) {
+                match passing {
+                    Passing::Push(span) => {
+                        queue.push(Time::from_ns(now + span), number);
+                        push(&mut pending, now + span, number);
+                    }
+                    Passing::Send(line, span) => {
+                        // No two of a line at one time.
+                        latest[line] = latest[line].max(now) + 1 + span;
+                        let (at, code) = (latest[line], OF_LINES + 3 * number + line as u32);
+                        queue.push_ahead(Time::from_ns(at), code, lines[line].is_empty());
+                        if lines[line].is_empty() {
+                            push(&mut pending, at, code);
+                        }
+                        lines[line].push_back((at, code));
+                    }
+                    Passing::Pop => {
+                        let popped = queue.pop_by(|code| line_of(code).and_then(|line| turns[line]));
+                        let earliest = pending.iter().copied().min();
+                        prop_assert_eq!(
+                            popped.map(|(time, code)| (time.as_ns(), code)),
+                            earliest.map(|(at, _, code)| (at, code))
+                        );
+                        let Some(earliest @ (at, _, code)) = earliest else { continue };
+                        now = at;
+                        pending.retain(|&other| other != earliest);
+                        if let Some(line) = line_of(code) {
+                            lines[line].pop_front();
+                            let next = lines[line].front().copied();
+                            turns[line] = Some(queue.reserve());
+                            if let Some((at, code)) = next {
+                                push(&mut pending, at, code);
+                            }
+                        }
+                    }
+                }
+            }
+        }
     }
 }

@@ -1,11 +1,11 @@
 //! Packets on their way over wires. A packet is written once, and stays where it is until it has arrived for
-//! good: from wire to wire its place is handed on. Places that have become free are used again first, so that
-//! those in use stay in the cache, however many wires there are.
+//! good: from wire to wire its place is handed on, and what wakes a run for its arrival is that place. Places
+//! that have become free are used again first, so that those in use stay in the cache, however many wires
+//! there are.
 
 use crate::ends::Onward;
 use crate::packet::{BROADCAST, Icmp, Packet, PacketId, Pdu};
 use crate::traffic_class::TrafficClass;
-use roamsim_engine::Time;
 use std::mem;
 use std::ops::Deref;
 
@@ -14,7 +14,7 @@ use std::ops::Deref;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Place(u32);
 
-/// No place: behind the last of a line.
+/// No place.
 const NONE: u32 = u32::MAX;
 
 /// What owns nothing: where a packet was.
@@ -25,13 +25,32 @@ const NOTHING: Pdu = Pdu::Icmp(Icmp::AgentSolicitation);
 #[derive(Debug)]
 #[repr(C, align(64))]
 struct Flight {
-    /// When it arrives at the end of the wire that it is on.
-    arrival: Time,
-    /// The place behind it, in its line or among the free ones.
+    /// The packet that arrives with it, or among the free ones the place behind it.
     next: u32,
+    /// The wire that it is on.
+    wire: u32,
     /// Where it goes from there.
     onward: Onward,
     packet: Packet,
+}
+
+/// A packet at the end of a wire.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Landed {
+    /// The packet.
+    pub place: Place,
+    /// The number of the wire.
+    pub wire: u32,
+    /// Where it goes on.
+    pub onward: Onward,
+    /// The number of the place of another one that has come over the wire at the same instant, unless it is
+    /// [`Landed::ALONE`].
+    pub with: u32,
+}
+
+impl Landed {
+    /// No other one has.
+    pub(crate) const ALONE: u32 = NONE;
 }
 
 /// A place that a packet is now written into.
@@ -129,13 +148,39 @@ impl Flights {
             tunnel: None,
             pdu: NOTHING,
         };
-        self.places.push(Flight { packet, arrival: Time::MAX, next: NONE, onward: Onward::BY_ROUTES });
+        self.places.push(Flight { packet, next: NONE, wire: 0, onward: Onward::BY_ROUTES });
     }
 
     /// The packet in a place.
     #[inline(always)]
     pub fn packet(&self, place: &Place) -> &Packet {
         &self.places[place.0 as usize].packet
+    }
+
+    /// A packet is on a wire of this number, and goes on so from its end. Returned is its place.
+    #[inline(always)]
+    pub fn depart(&mut self, Place(number): Place, wire: u32, onward: Onward) -> u32 {
+        let flight = &mut self.places[number as usize];
+        (flight.next, flight.wire, flight.onward) = (NONE, wire, onward);
+        number
+    }
+
+    /// The packet in a place of this number arrives with the one in another.
+    #[cold]
+    pub fn join(&mut self, first: u32, number: u32) {
+        self.places[first as usize].next = number;
+    }
+
+    /// The packet in a place of this number has come to the end of its wire.
+    #[inline(always)]
+    pub fn land(&self, number: u32) -> Landed {
+        let flight = &self.places[number as usize];
+        Landed { place: Place(number), wire: flight.wire, onward: flight.onward, with: flight.next }
+    }
+
+    /// The wire that the packet in a place of this number is on.
+    pub fn wire(&self, number: u32) -> u32 {
+        self.places[number as usize].wire
     }
 
     /// Frees a place, whose packet is at its end, and is read or taken now.
@@ -145,71 +190,6 @@ impl Flights {
         flight.next = self.free;
         self.free = number;
         Unloaded(&mut flight.packet)
-    }
-}
-
-/// The packets on a wire, in the order of their arrival.
-#[derive(Debug)]
-#[repr(C)]
-pub(crate) struct Line {
-    /// When the first arrives; never, where there is none.
-    next: Time,
-    first: u32,
-    last: u32,
-}
-
-impl Default for Line {
-    fn default() -> Line {
-        Line { next: Time::MAX, first: NONE, last: NONE }
-    }
-}
-
-impl Line {
-    /// When the first arrives; never, where there is none.
-    #[inline(always)]
-    pub fn next(&self) -> Time {
-        self.next
-    }
-
-    /// A packet comes in behind the others, which goes on so from the end of the wire; whether there are no
-    /// others.
-    #[inline(always)]
-    pub fn push(
-        &mut self,
-        flights: &mut Flights,
-        Place(number): Place,
-        arrival: Time,
-        onward: Onward,
-    ) -> bool {
-        let places = flights.places.as_mut_slice();
-        let flight = &mut places[number as usize];
-        flight.arrival = arrival;
-        flight.next = NONE;
-        flight.onward = onward;
-        let is_first = self.first == NONE;
-        if is_first {
-            self.next = arrival;
-            self.first = number;
-        } else {
-            places[self.last as usize].next = number;
-        }
-        self.last = number;
-        is_first
-    }
-
-    /// Takes the first, if it has arrived by `now`, and tells where it goes on.
-    #[inline(always)]
-    pub fn pop(&mut self, flights: &Flights, now: Time) -> Option<(Place, Onward)> {
-        if self.next > now {
-            return None;
-        }
-        let places = flights.places.as_slice();
-        // Behind the last there is no place of this number.
-        let first = places.get(self.first as usize)?;
-        let place = Place(self.first);
-        self.first = first.next;
-        self.next = places.get(first.next as usize).map_or(Time::MAX, |flight| flight.arrival);
-        Some((place, first.onward))
     }
 }
 
@@ -228,52 +208,41 @@ mod tests {
 
     #[derive(Clone, Copy, Debug)]
     enum Step {
-        /// A new packet on a wire, which arrives so much behind the last there.
-        Send(usize, u64),
-        /// What has arrived at the end of a wire after so long goes on over another one, or is taken.
-        Arrive(usize, u64, Option<usize>),
+        /// A new packet on a wire.
+        Send(usize),
+        /// What has come to the end of a wire goes on over another one, or is taken.
+        Arrive(usize, Option<usize>),
     }
 
     fn step() -> impl Strategy<Value = Step> {
         prop_oneof![
-            (0usize..3, 0u64..5).prop_map(|(wire, behind)| Step::Send(wire, behind)),
-            (0usize..3, 0u64..5, proptest::option::of(0usize..3)).prop_map(|(wire, later, to)| Step::Arrive(
-                wire,
-                later,
-                to.filter(|&to| to != wire)
-            )),
+            (0usize..3).prop_map(Step::Send),
+            (0usize..3, proptest::option::of(0usize..3)).prop_map(|(wire, to)| Step::Arrive(wire, to)),
         ]
     }
 
     proptest! {
-        /// Three wires over the same places do what three queues of packets do.
+        /// Packets stay in their places over three wires, each a queue of places.
         #[test]
-        fn lines_are_queues(steps in proptest::collection::vec(step(), 0..300)) {
+        fn packets_stay_in_their_places(steps in proptest::collection::vec(step(), 0..300)) {
             let mut flights = Flights::default();
-            let mut lines: [Line; 3] = Default::default();
-            let mut queues: [VecDeque<(Time, u64)>; 3] = Default::default();
-            let (mut now, mut latest, mut most) = (0u64, [0u64; 3], 0usize);
+            let mut queues: [VecDeque<(u32, u64)>; 3] = Default::default();
+            let mut most = 0usize;
             for (id, step) in (0u64..).zip(steps) {
                 match step {
-                    Step::Send(wire, behind) => {
-                        let packet = Packet { id: PacketId(id), ..datagram(100) };
-                        latest[wire] = latest[wire].max(now) + behind;
-                        let place = flights.add(packet);
-                        lines[wire].push(&mut flights, place, Time::from_ns(latest[wire]), Onward::BY_ROUTES);
-                        queues[wire].push_back((Time::from_ns(latest[wire]), id));
+                    Step::Send(wire) => {
+                        let place = flights.add(Packet { id: PacketId(id), ..datagram(100) });
+                        let number = flights.depart(place, wire as u32, Onward::new(id as u32));
+                        queues[wire].push_back((number, id));
                     }
-                    Step::Arrive(wire, later, to) => {
-                        now += later;
-                        let due = Time::from_ns(now);
-                        let expected = queues[wire].pop_front_if(|&mut (at, _)| at <= due);
-                        let place = lines[wire].pop(&flights, due).map(|(place, _)| place);
-                        prop_assert_eq!(place.is_some(), expected.is_some());
-                        let Some((place, (_, id))) = place.zip(expected) else { continue };
-                        prop_assert_eq!(flights.packet(&place).id, PacketId(id));
+                    Step::Arrive(wire, to) => {
+                        let Some((number, id)) = queues[wire].pop_front() else { continue };
+                        let Landed { place, wire: over, onward, with } = flights.land(number);
+                        prop_assert_eq!((over, onward.number()), (wire as u32, id as usize));
+                        prop_assert_eq!((flights.packet(&place).id, with), (PacketId(id), Landed::ALONE));
                         if let Some(to) = to {
-                            latest[to] = latest[to].max(now);
-                            lines[to].push(&mut flights, place, Time::from_ns(latest[to]), Onward::BY_ROUTES);
-                            queues[to].push_back((Time::from_ns(latest[to]), id));
+                            let number = flights.depart(place, to as u32, onward);
+                            queues[to].push_back((number, id));
                         } else {
                             let unloaded = flights.unload(place);
                             prop_assert_eq!(unloaded.id, PacketId(id));
@@ -282,9 +251,6 @@ mod tests {
                             }
                         }
                     }
-                }
-                for (line, queue) in lines.iter().zip(&queues) {
-                    prop_assert_eq!(line.next(), queue.front().map_or(Time::MAX, |&(at, _)| at));
                 }
                 most = most.max(queues.iter().map(VecDeque::len).sum());
             }

@@ -344,9 +344,9 @@ impl Link for ManagedWire {
 #[cfg(test)]
 mod tests {
     use super::super::AnyLink;
-    use super::super::flight::Flights;
     use super::super::pace::Opportunities;
     use super::super::series::Series;
+    use super::super::wired::flown::Flown;
     use super::super::wired::{Wire, WireConfig};
     use super::*;
     use crate::distribution::Distribution;
@@ -392,7 +392,7 @@ mod tests {
 
     /// What becomes of packets of these lengths that come after these pauses, in microseconds.
     fn fate(mut link: AnyLink, packets: &[(u64, u32)]) -> Fate {
-        let (mut random, mut flights) = (stream("wire"), Flights::default());
+        let mut random = stream("wire");
         let (mut arrived, mut dropped) = (Vec::new(), Vec::new());
         let mut comes = Time::ZERO;
         let mut packets = (0..).zip(packets).map(|(id, &(pause_us, bytes))| {
@@ -405,14 +405,14 @@ mod tests {
             if let Some((now, packet)) = next.take_if(|(now, _)| *now < due) {
                 let id = packet.id.0;
                 let cx = &mut Context { now, random: &mut random };
-                let (taken, _) = link.enqueue(&mut flights, cx, SENDER, packet);
+                let (taken, _) = link.enqueue(cx, SENDER, packet);
                 dropped.extend(taken.err().map(|dropped| (id, dropped)));
                 next = packets.next();
             } else if due < Time::MAX {
                 link.handle_timeout(&mut Context { now: due, random: &mut random });
                 let told = std::iter::from_fn(|| link.poll_drop());
                 dropped.extend(told.map(|(_, packet, dropped)| (packet.id.0, dropped)));
-                let come = std::iter::from_fn(|| link.take(&mut flights, due).ok());
+                let come = std::iter::from_fn(|| link.take(due).ok());
                 arrived.extend(come.map(|(_, packet)| (packet.id.0, due)));
             } else {
                 break;
@@ -420,6 +420,28 @@ mod tests {
         }
         dropped.sort_by_key(|(id, _)| *id);
         (arrived, dropped, link.stats(SENDER, at_us(10_000_000)))
+    }
+
+    /// The same of packets on a wire.
+    fn fate_on(wire: &mut Flown, packets: &[(u64, u32)]) -> Fate {
+        let (mut arrived, mut dropped) = (Vec::new(), Vec::new());
+        let mut now = Time::ZERO;
+        for (id, &(pause_us, bytes)) in (0..).zip(packets) {
+            now += Span::from_us(pause_us);
+            let packet = Packet { id: PacketId(id), ..datagram(bytes) };
+            take_all(wire, now, &mut arrived);
+            dropped.extend(wire.put(now, packet).err().map(|dropped| (id, dropped)));
+        }
+        take_all(wire, Time::MAX, &mut arrived);
+        (arrived, dropped, wire.stats(SENDER, at_us(10_000_000)))
+    }
+
+    fn take_all(wire: &mut Flown, until: Time, arrived: &mut Vec<(u64, Time)>) {
+        while let Some(due) = wire.next().filter(|&due| due <= until)
+            && let Some((packet, _)) = wire.take(due)
+        {
+            arrived.push((packet.id.0, due));
+        }
     }
 
     proptest! {
@@ -446,8 +468,8 @@ mod tests {
                 loss: Some(loss()),
                 ..config(Rule::DropTail.discipline(limit, stream("queue")))
             };
-            let wire = AnyLink::Wire(Wire::new(wire, Some(loss())));
-            prop_assert_eq!(fate(managed_wire(managed), &packets), fate(wire, &packets));
+            let mut wire = Flown::new(Wire::new(wire, Some(loss())));
+            prop_assert_eq!(fate(managed_wire(managed), &packets), fate_on(&mut wire, &packets));
         }
     }
 
@@ -621,16 +643,16 @@ mod tests {
         let counted = LossModel::List { segments: vec![2], association: None };
         let loss = Some(Loss::new(counted, Time::ZERO, stream));
         let mut wire = managed_wire(ManagedWireConfig { loss, ..config(unlimited()) });
-        let (mut random, mut flights) = (stream("wire"), Flights::default());
+        let mut random = stream("wire");
         for id in 0..3 {
             let cx = &mut Context { now: Time::ZERO, random: &mut random };
             let packet = Packet { id: PacketId(id), ..datagram(1000) };
-            assert_eq!(wire.enqueue(&mut flights, cx, SENDER, packet).0, Ok(()));
+            assert_eq!(wire.enqueue(cx, SENDER, packet).0, Ok(()));
         }
         let mut came = Vec::new();
         for us in [2_000, 6_000, 6_999, 7_000, 8_000] {
             wire.handle_timeout(&mut Context { now: at_us(us), random: &mut random });
-            while wire.take(&mut flights, at_us(us)).is_ok() {}
+            while wire.take(at_us(us)).is_ok() {}
             let Receptions { frames, in_error } = wire.receptions(RECEIVER, at_us(us)).expect("a receiver");
             came.push((frames, in_error));
         }

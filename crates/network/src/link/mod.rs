@@ -29,13 +29,11 @@ pub use crate::topology::Attachment;
 #[cfg(test)]
 pub(crate) use crate::testing;
 
-use self::flight::Flights;
 use self::frames::Frames;
 use self::indication::Indication;
 use self::phase::PhaseRow;
 use self::stations::Stations;
 use crate::alarm::Moment;
-use crate::ends::Onward;
 use crate::packet::Packet;
 use crate::queue::Queue;
 use crate::queue::transmitter::{Ahead, Service};
@@ -350,20 +348,15 @@ impl AnyLink {
     #[inline(always)]
     pub(crate) fn enqueue(
         &mut self,
-        flights: &mut Flights,
         cx: &mut Context<'_>,
         from: Attachment,
         packet: Packet,
     ) -> (Result<(), Dropped>, Option<Time>) {
         each_carrier!(
             self,
-            wire => {
-                let place = flights.add(packet);
-                let outcome = wire.put(flights, cx.now, (place, Onward::BY_ROUTES)).map_err(|(place, dropped)| {
-                    drop(flights.unload(place));
-                    dropped
-                });
-                (outcome.map(|_| ()), wire.poll_timeout())
+            _wire => {
+                debug_assert!(false, "wires take places");
+                (Ok(()), None)
             },
             link => (link.enqueue(cx, from, packet), link.poll_timeout())
         )
@@ -400,21 +393,14 @@ impl AnyLink {
 
     /// The next packet that has come over a link, and where; or its next deadline.
     #[inline(never)]
-    pub(crate) fn take(
-        &mut self,
-        flights: &mut Flights,
-        now: Time,
-    ) -> Result<(Attachment, Packet), Option<Time>> {
+    pub(crate) fn take(&mut self, now: Time) -> Result<(Attachment, Packet), Option<Time>> {
         fn take(link: &mut impl Carrier, now: Time) -> Result<(Attachment, Packet), Option<Time>> {
             link.poll_delivery(now).ok_or_else(|| link.poll_timeout())
         }
         each_carrier!(
             self,
-            wire => {
-                // Nobody is woken for the next: a run takes what comes over a wire by itself.
-                let packet = wire.take(flights, now).map(|landed| flights.unload(landed.place).take());
-                packet.map(|packet| (wired::Wire::RECEIVER, packet)).ok_or_else(|| wire.poll_timeout())
-            },
+            // A run takes what comes over a wire by itself.
+            _wire => Err(None),
             link => take(&mut **link, now)
         )
     }

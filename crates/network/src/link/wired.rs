@@ -3,16 +3,19 @@
 //! Everything about a packet is known when it is enqueued: the transmitter serves in order, so its start of
 //! service, its departure and its arrival follow by arithmetic (see
 //! [`transmitter`](crate::queue::transmitter)). A packet therefore costs one event, its arrival; one that
-//! will be lost costs none, though it takes its place in the queue and its time on the transmitter.
+//! will be lost costs none, though it takes its place in the queue and its time on the transmitter. Packets
+//! that arrive at one instant have one event. Among simultaneous events an arrival has the place of the
+//! arrival before it on its wire.
 //!
 //! Link events: where an outage begins the link is down, where it ends it is up again; each costs an event.
 //!
 //! Not modelled: bit errors that leave a packet in place, reordering, a rate that changes.
 
-use super::flight::{Flights, Line, Place};
+use super::flight::{Flights, Place};
 pub use super::outages::Outage;
 use super::outages::Outages;
 use super::{Attachment, Link, LinkStats, Sender};
+use crate::alarm::Moment;
 use crate::drops::{DropReason, Dropped};
 use crate::ends::Onward;
 use crate::link::indication::Indication;
@@ -42,28 +45,19 @@ pub struct WireConfig {
 /// One direction of a point-to-point link, from attachment 0 to attachment 1: one line of the cache, which is
 /// all that a packet needs that does not wait.
 #[derive(Debug)]
-#[repr(C)] // without a gap
+#[repr(C, align(64))]
 pub struct Wire {
-    /// A packet that will be lost is not here.
-    flying: Line,
+    /// Packets on it; one that will be lost is not.
+    flying: u32,
+    /// Those of them that arrive at one instant with the one before them.
+    joined: u32,
     clock: Clock,
     delay: Span,
     rest: Box<Rest>,
-    /// Packets that have come to its end, counted from zero again behind the largest number.
-    taken_packets: u32,
+    /// The place of the last packet.
+    last: u32,
     /// Whether there are `faults`.
     is_faulty: bool,
-}
-
-/// A packet at the end of a wire.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Landed {
-    /// The packet.
-    pub place: Place,
-    /// Where it goes on.
-    pub onward: Onward,
-    /// When the next one arrives behind it; never, where there is none.
-    pub next: Time,
 }
 
 /// What a packet needs that waits, is lost, or is of another length than the one before it.
@@ -111,6 +105,8 @@ struct Faults {
     outages: Outages,
     /// Packets that it has dropped.
     lost_packets: u64,
+    /// When the last of them would have been sent, unless another packet has been at that time.
+    lost_at: Option<Time>,
 }
 
 impl Faults {
@@ -139,7 +135,8 @@ impl Wire {
         let WireConfig { rate_bps, delay, queue, mtu_bytes, outages } = config;
         let is_faulty = loss.is_some() || !outages.is_empty();
         Wire {
-            flying: Line::default(),
+            flying: 0,
+            joined: 0,
             clock: Clock::default(),
             delay,
             rest: Box::new(Rest {
@@ -147,10 +144,11 @@ impl Wire {
                 stats: Booked::default(),
                 rate_bps,
                 mtu_bytes,
-                faults: is_faulty
-                    .then(|| Box::new(Faults { loss, outages: Outages::new(outages), lost_packets: 0 })),
+                faults: is_faulty.then(|| {
+                    Box::new(Faults { loss, outages: Outages::new(outages), lost_packets: 0, lost_at: None })
+                }),
             }),
-            taken_packets: 0,
+            last: 0,
             is_faulty,
         }
     }
@@ -172,7 +170,8 @@ impl Wire {
         fits
     }
 
-    /// Gives a packet its place in the queue and its time on the transmitter; returns when it will arrive.
+    /// Gives a packet its place in the queue and its time on the transmitter; returns when it will have been
+    /// sent.
     #[inline(always)]
     fn admit(&mut self, now: Time, packet: &Packet) -> Result<Time, Dropped> {
         let bytes = packet.size_bytes;
@@ -189,33 +188,54 @@ impl Wire {
             }
             stats.waits(start - now, backlog.waiting_packets());
         }
+        let busy_until = self.clock.busy_until();
         let departure = self.clock.serve(start);
         if self.is_faulty
             && let Some(faults) = &mut self.rest.faults
             && let Some(reason) = faults.take(departure, packet)
         {
+            if departure > busy_until {
+                faults.lost_at = Some(departure);
+            }
             return self.dropped(reason, departure);
         }
-        Ok(departure + self.delay)
+        Ok(departure)
     }
 
-    /// Takes a packet, which has its place already, and goes on so from the end of the wire. Told is when it
-    /// arrives, if no other one flies: a wire that has packets is woken for the first, since no later one
-    /// comes before it. A packet that is dropped stays in its place, which is given back.
+    /// Takes a packet, which has its place already, onto the wire of this number; it goes on so from its end.
+    /// A packet that is dropped stays in its place, which is given back.
     #[inline(always)]
     pub(crate) fn put(
         &mut self,
+        moment: &mut Moment<'_>,
         flights: &mut Flights,
-        now: Time,
+        wire: u32,
         (place, onward): (Place, Onward),
-    ) -> Result<Option<Time>, (Place, Dropped)> {
-        match self.admit(now, flights.packet(&place)) {
-            Ok(arrival) => {
-                let is_first = self.flying.push(flights, place, arrival, onward);
-                Ok(is_first.then_some(arrival))
+    ) -> Result<(), (Place, Dropped)> {
+        let busy_until = self.clock.busy_until();
+        match self.admit(moment.now, flights.packet(&place)) {
+            Ok(departure) => {
+                let number = flights.depart(place, wire, onward);
+                let is_alone = self.flying == 0;
+                self.flying += 1;
+                if departure == busy_until && self.joins(departure) && !is_alone {
+                    flights.join(self.last, number);
+                    self.joined += 1;
+                } else {
+                    moment.push_landing(departure + self.delay, number, is_alone);
+                }
+                self.last = number;
+                Ok(())
             }
             Err(dropped) => Err((place, dropped)),
         }
+    }
+
+    /// Whether a packet that takes no time arrives with the last one: not where that was lost.
+    #[cold]
+    fn joins(&mut self, departure: Time) -> bool {
+        let lost_at = self.rest.faults.as_mut().and_then(|faults| faults.lost_at.take());
+        lost_at != Some(departure)
     }
 
     /// What it did; of those that had their time on the transmitter, who is neither lost nor on the way has
@@ -224,7 +244,7 @@ impl Wire {
         let mut stats = self.rest.stats;
         stats.add_served(self.clock.served());
         let lost = self.rest.faults.as_ref().map_or(0, |faults| faults.lost_packets);
-        let gone = lost + self.packets_inside();
+        let gone = lost + u64::from(self.flying);
         let Booked { sent_packets, sent_bytes, dropped_packets, busy, waiting, max_waiting_packets } = stats;
         LinkStats {
             sent_packets,
@@ -242,23 +262,26 @@ impl Wire {
         self.rest.backlog.ahead(now, self.clock.busy_until(), |()| true)
     }
 
-    /// The next packet that has arrived by `now`. Where another one flies behind it, the wake-up for that is
-    /// the caller's to push, when all that has arrived by now is dealt with: until then it counts as pending.
+    /// A packet has come to its end; whether others may have come with it.
     #[inline(always)]
-    pub(crate) fn take(&mut self, flights: &Flights, now: Time) -> Option<Landed> {
-        let (place, onward) = self.flying.pop(flights, now)?;
-        self.taken_packets = self.taken_packets.wrapping_add(1);
-        Some(Landed { place, onward, next: self.flying.next() })
+    pub(crate) fn take(&mut self) -> bool {
+        self.flying -= 1;
+        self.joined > 0
+    }
+
+    /// The same of one that has come with the one before it.
+    pub(crate) fn take_joined(&mut self) {
+        self.flying -= 1;
+        self.joined -= 1;
     }
 }
 
 impl Machine for Wire {
-    #[inline(always)]
+    /// Nothing is due: a run is woken for each packet by itself.
     fn poll_timeout(&self) -> Option<Time> {
-        Some(self.flying.next()).filter(|&next| next < Time::MAX)
+        None
     }
 
-    /// Nothing to do: what has arrived is taken.
     fn handle_timeout(&mut self, _cx: &mut Context<'_>) {}
 }
 
@@ -276,9 +299,7 @@ impl Link for Wire {
     }
 
     fn packets_inside(&self) -> u64 {
-        let lost = self.rest.faults.as_ref().map_or(0, |faults| faults.lost_packets);
-        let sent = self.rest.stats.sent_packets + self.clock.served().packets - lost;
-        u64::from((sent as u32).wrapping_sub(self.taken_packets))
+        u64::from(self.flying)
     }
 
     fn stats(&self, _from: Attachment, now: Time) -> LinkStats {
@@ -303,18 +324,22 @@ impl Link for Wire {
     }
 }
 
+/// A wire by itself, for tests, here and of what does the same.
 #[cfg(test)]
-mod tests {
+pub(super) mod flown {
     use super::*;
-    use crate::link::indication::{LinkDownReason, LinkEvent};
-    use crate::link::loss::LossModel;
-    use crate::testing::{datagram, stream};
+    use crate::event::Wake;
+    use crate::link::flight::Landed;
+    use roamsim_engine::EventQueue;
     use std::ops::{Deref, DerefMut};
 
-    /// A wire, and the packets on it.
-    struct Flown {
+    /// A wire, the packets on it, and what wakes a run for them.
+    pub(crate) struct Flown {
         wire: Wire,
         flights: Flights,
+        queue: EventQueue<Wake>,
+        /// The place of what has come with the packet before.
+        with: u32,
     }
 
     impl Deref for Flown {
@@ -332,11 +357,51 @@ mod tests {
     }
 
     impl Flown {
-        fn take(&mut self, now: Time) -> Option<Packet> {
-            let landed = self.wire.take(&self.flights, now)?;
-            Some(self.flights.unload(landed.place).take())
+        pub(crate) fn new(wire: Wire) -> Flown {
+            Flown { wire, flights: Flights::default(), queue: EventQueue::new(), with: Landed::ALONE }
+        }
+
+        pub(crate) fn put(&mut self, now: Time, packet: Packet) -> Result<(), Dropped> {
+            let place = self.flights.add(packet);
+            let moment = &mut Moment::new(now, &mut self.queue);
+            let taken = self.wire.put(moment, &mut self.flights, 0, (place, Onward::BY_ROUTES));
+            taken.map_err(|(place, dropped)| {
+                drop(self.flights.unload(place));
+                dropped
+            })
+        }
+
+        /// When the next packet arrives.
+        pub(crate) fn next(&self) -> Option<Time> {
+            self.queue.next_time()
+        }
+
+        /// The next packet that has arrived by `now`, and whether a run is woken for it or for one before it.
+        pub(crate) fn take(&mut self, now: Time) -> Option<(Packet, bool)> {
+            let is_woken = self.with == Landed::ALONE;
+            if is_woken {
+                self.queue.end_at(now);
+                self.with = self.queue.pop()?.1.landing()?;
+            }
+            let landed = self.flights.land(self.with);
+            if is_woken {
+                self.wire.take();
+            } else {
+                self.wire.take_joined();
+            }
+            self.with = landed.with;
+            Some((self.flights.unload(landed.place).take(), is_woken))
         }
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::flown::Flown;
+    use super::*;
+    use crate::link::indication::{LinkDownReason, LinkEvent};
+    use crate::link::loss::LossModel;
+    use crate::testing::{datagram, stream};
 
     /// 1000 octets take 1 ms at 8 Mb/s; 5 ms of delay.
     fn wire(packets: u32, loss: Option<f64>, outages: Vec<Outage>) -> Flown {
@@ -349,21 +414,20 @@ mod tests {
         };
         let loss =
             loss.map(|probability| Loss::new(LossModel::Bernoulli { probability }, Time::ZERO, stream));
-        Flown { wire: Wire::new(config, loss), flights: Flights::default() }
+        Flown::new(Wire::new(config, loss))
     }
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Span::from_ms(ms)
     }
 
-    fn enqueue(Flown { wire, flights }: &mut Flown, now: Time, bytes: u32) -> Result<(), Dropped> {
-        let place = flights.add(datagram(bytes));
-        wire.put(flights, now, (place, Onward::BY_ROUTES)).map(|_| ()).map_err(|(_, dropped)| dropped)
+    fn enqueue(wire: &mut Flown, now: Time, bytes: u32) -> Result<(), Dropped> {
+        wire.put(now, datagram(bytes))
     }
 
     fn arrivals_ms(wire: &mut Flown) -> Vec<u64> {
         let mut times = Vec::new();
-        while let Some(now) = wire.poll_timeout() {
+        while let Some(now) = wire.next() {
             while wire.take(now).is_some() {
                 times.push(now.as_ns() / 1_000_000);
             }
@@ -455,8 +519,60 @@ mod tests {
         let mut wire = wire(10, Some(1.0), vec![]);
         assert_eq!(enqueue(&mut wire, at(0), 1000), Err(Dropped { reason: DropReason::Loss, at: at(1) }));
         assert_eq!(enqueue(&mut wire, at(0), 1000), Err(Dropped { reason: DropReason::Loss, at: at(2) }));
-        assert_eq!(wire.poll_timeout(), None);
+        assert_eq!(wire.next(), None);
         assert_eq!(wire.packets_inside(), 0);
+    }
+
+    #[test]
+    fn packets_that_arrive_at_one_instant_wake_a_run_once() {
+        let lost = |segments| Loss::new(LossModel::List { segments, association: None }, Time::ZERO, stream);
+        // Which of four packets wake a run, of those that arrive.
+        let woken = |bytes: [u32; 4], segments| {
+            let config = WireConfig {
+                rate_bps: 100_000_000_000_000,
+                delay: Span::from_ms(5),
+                queue: QueueLimit::Packets(10),
+                mtu_bytes: 60_000,
+                outages: vec![],
+            };
+            let mut wire = Flown::new(Wire::new(config, Some(lost(segments))));
+            for bytes in bytes {
+                // One of those that are to be lost is.
+                let _ = wire.put(at(1), datagram(bytes));
+            }
+            let mut woken = Vec::new();
+            while let Some((packet, is_woken)) = wire.take(at(7)) {
+                woken.push((packet.size_bytes, is_woken));
+            }
+            assert_eq!(wire.packets_inside(), 0);
+            woken
+        };
+        // At 100 Tb/s 1000 octets take no nanosecond, and 50,000 take four.
+        let four = [(1000, true), (1000, false), (50_000, true), (1000, false)];
+        assert_eq!(woken([1000, 1000, 50_000, 1000], vec![]), four);
+        // What comes behind a long packet that is lost does not come with one that arrives.
+        assert_eq!(woken([1000, 50_000, 1000, 1000], vec![2]), [(1000, true), (1000, true), (1000, false)]);
+        // Nor does it where that was the first, whether or not the next is lost as well.
+        assert_eq!(woken([50_000, 1000, 1000, 1000], vec![1]), [(1000, true), (1000, false), (1000, false)]);
+        assert_eq!(woken([50_000, 1000, 1000, 1000], vec![1, 2]), [(1000, true), (1000, false)]);
+    }
+
+    #[test]
+    fn a_packet_that_takes_no_time_does_not_come_with_one_of_an_earlier_instant() {
+        let counted = LossModel::List { segments: vec![2], association: None };
+        let config = WireConfig {
+            rate_bps: 100_000_000_000_000,
+            delay: Span::from_ms(5),
+            queue: QueueLimit::Packets(10),
+            mtu_bytes: 1500,
+            outages: vec![],
+        };
+        let mut wire = Flown::new(Wire::new(config, Some(Loss::new(counted, Time::ZERO, stream))));
+        // The first flies when the second is lost and the third follows, 2 ms later.
+        for (ms, taken) in [(1, true), (3, false), (3, true)] {
+            assert_eq!(wire.put(at(ms), datagram(1000)).is_ok(), taken);
+        }
+        assert_eq!(arrivals_ms(&mut wire), [6, 8]);
     }
 
     #[test]

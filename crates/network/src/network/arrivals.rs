@@ -3,25 +3,15 @@
 use super::Network;
 use crate::alarm::Moment;
 use crate::event::Event;
-use crate::link::flight::{Place, Unloaded};
-use crate::link::wired::{Landed, Wire};
+use crate::link::flight::{Landed, Place, Unloaded};
+use crate::link::wired::Wire;
 use crate::link::{AnyLink, Attachment, First, Link, Work};
 use crate::packet::{AppMessage, Message, Packet, Pdu};
 use crate::topology::{LinkId, NodeId};
 use roamsim_engine::Time;
+use roamsim_engine::queue::Reserved;
 use roamsim_protocols::Machine;
 use roamsim_protocols::tcp::Segment;
-
-/// What the wake-up of a link is about.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Woken {
-    /// Nothing: it was superseded.
-    Superseded,
-    /// This packet has come over a wire; whether others have is told by [`Network::poll_wire`].
-    Landed(Landed),
-    /// A link that is no wire has something to do, which it does with [`Network::work`].
-    Carrier,
-}
 
 /// What becomes of a packet that has come over a wire.
 #[derive(Debug, PartialEq, Eq)]
@@ -54,42 +44,55 @@ pub(crate) enum Coming {
 }
 
 impl Network {
-    /// Handles a link's wake-up.
+    /// Whether the wake-up of a link that is no wire is still meant: it has something to do then, which it
+    /// does with [`Network::work`].
     #[inline]
-    pub(crate) fn handle_link(&mut self, moment: &mut Moment<'_>, number: u32) -> Woken {
-        let now = moment.now;
-        if let AnyLink::Wire(wire) = &mut self.links[number as usize].link {
-            let landed = wire.take(&self.flights, now);
-            debug_assert!(landed.is_some(), "a wire is woken when a packet arrives");
-            return landed.map_or(Woken::Superseded, Woken::Landed);
-        }
-        if self.carrier(number).alarm.fires(now) { Woken::Carrier } else { Woken::Superseded }
+    pub(crate) fn carrier_fires(&mut self, now: Time, number: u32) -> bool {
+        self.carrier(number).alarm.fires(now)
     }
 
-    /// Behind a packet that has come over a wire, and has been dealt with: whether the one that comes `next`
-    /// has come as well, and is taken with [`Network::take_landed`]; otherwise the wire is woken for it.
+    /// The packet in a place of this number has come over its wire; and whether others may have come with it.
     #[inline(always)]
-    pub(crate) fn poll_wire(&self, moment: &mut Moment<'_>, number: u32, next: Time) -> bool {
-        // In this order, so that there are two comparisons.
-        if next == Time::MAX {
-            return false;
-        }
-        if next <= moment.now {
-            return true;
-        }
-        moment.push(next, Event::Link(number));
-        false
+    pub(crate) fn take_landed(&mut self, number: u32) -> (Landed, bool) {
+        let landed = self.flights.land(number);
+        let may_have_others = self.wire(landed.wire).is_some_and(Wire::take);
+        (landed, may_have_others)
     }
 
-    /// A packet that has come over a wire at one instant with another one.
-    pub(crate) fn take_landed(&mut self, now: Time, number: u32) -> Option<Landed> {
-        let AnyLink::Wire(wire) = &mut self.links[number as usize].link else { return None };
-        wire.take(&self.flights, now)
+    /// The same of one that has come with the one before it.
+    pub(crate) fn take_joined(&mut self, number: u32) -> Landed {
+        let landed = self.flights.land(number);
+        if let Some(wire) = self.wire(landed.wire) {
+            wire.take_joined();
+        }
+        landed
     }
 
-    /// A wire has nothing to do but what is taken with `poll_wire`: it knows what it drops when it takes it,
-    /// and indicates by itself. Other links work, and may have dropped something, or have link events. What
-    /// has arrived is taken with [`Network::poll_arrival`].
+    /// What has come over a wire has been dealt with: the next arrival there has its place among simultaneous
+    /// events now.
+    #[inline(always)]
+    pub(crate) fn pass_turn(&mut self, moment: &mut Moment<'_>, number: u32) {
+        if let Some(turn) = self.turns.get_mut(number as usize) {
+            *turn = Some(moment.reserve());
+        }
+    }
+
+    /// The place among simultaneous events of the arrival of a packet, where it was not pushed with it.
+    pub(crate) fn turn_of(&self, number: u32) -> Option<Reserved> {
+        self.turns[self.flights.wire(number) as usize]
+    }
+
+    #[inline(always)]
+    fn wire(&mut self, number: u32) -> Option<&mut Wire> {
+        match &mut self.links[number as usize].link {
+            AnyLink::Wire(wire) => Some(wire),
+            _ => None,
+        }
+    }
+
+    /// A wire has nothing to do: it knows what it drops when it takes it, and indicates by itself. Other
+    /// links work, and may have dropped something, or have link events. What has arrived is taken with
+    /// [`Network::poll_arrival`].
     #[inline(always)]
     pub(crate) fn work(&mut self, moment: &mut Moment<'_>, number: u32, most_events: u64) -> Work {
         let random = &mut self.carriers[self.records[number as usize].carrier as usize].random;
@@ -122,11 +125,10 @@ impl Network {
     pub(crate) fn land(
         &mut self,
         moment: &mut Moment<'_>,
-        number: u32,
-        Landed { place, onward, .. }: Landed,
+        Landed { place, wire, onward, .. }: Landed,
     ) -> Landing {
         let Some(next) = self.topology.ways.step(onward) else {
-            return self.land_by_routes(moment, number, place);
+            return self.land_by_routes(moment, wire, place);
         };
         if self.has_link(next) {
             return match self.put_on_wire(moment, next, (place, onward.next())) {
@@ -236,7 +238,7 @@ impl Network {
         let now = moment.now;
         loop {
             let slot = &mut self.links[number as usize];
-            let (attachment, packet) = slot.link.take(&mut self.flights, now)?;
+            let (attachment, packet) = slot.link.take(now)?;
             let is_copy = matches!(&slot.link, AnyLink::ManagedWire(wire) if wire.delivered_a_copy());
             let packet = if is_copy { self.take_copy(now, number, packet) } else { packet };
             if let Some(packet) = self.arrive(moment, (number, attachment), packet) {
@@ -303,5 +305,27 @@ impl Network {
             recorder.delivered(now, node, &packet);
         }
         Some(packet)
+    }
+}
+
+#[cfg(test)]
+impl Network {
+    /// What a run does with the packet in a place of this number, which has come over a wire, and with those
+    /// that have come with it. Returned is what is for sockets of the node behind.
+    pub(crate) fn land_all(&mut self, moment: &mut Moment<'_>, number: u32) -> Vec<Packet> {
+        let mut here = Vec::new();
+        let mut next = self.take_landed(number).0;
+        let wire = next.wire;
+        loop {
+            let with = next.with;
+            if let Landing::Here(place) = self.land(moment, next) {
+                here.push(self.unload(place).take());
+            }
+            if with == Landed::ALONE {
+                self.pass_turn(moment, wire);
+                return here;
+            }
+            next = self.take_joined(with);
+        }
     }
 }

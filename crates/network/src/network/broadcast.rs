@@ -77,7 +77,6 @@ mod tests {
     use crate::link::cell::{Cell, CellConfig};
     use crate::link::{AnyLink, Attachment};
     use crate::mobility::{Point, Trajectory};
-    use crate::network::Woken;
     use crate::packet::{BROADCAST, IpVersion};
     use crate::queue::{QueueLimit, Rule};
     use crate::recorder::{PacketEvent, Recorder};
@@ -148,7 +147,7 @@ mod tests {
                 && wake.link() == Some(0)
             {
                 let moment = &mut Moment::new(now, &mut queue);
-                if network.handle_link(moment, 0) == Woken::Superseded {
+                if !network.carrier_fires(now, 0) {
                     continue;
                 }
                 network.work(moment, 0, 1);

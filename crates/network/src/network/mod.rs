@@ -12,7 +12,7 @@ mod reassembly;
 pub mod tunnel;
 mod ways;
 
-pub(crate) use self::arrivals::{Coming, Landing, Woken};
+pub(crate) use self::arrivals::{Coming, Landing};
 pub use self::conservation::ConservationViolation;
 pub use self::edge::{Edge, EdgeAccount, Emitted};
 pub use self::link_events::Senders;
@@ -33,6 +33,7 @@ use crate::link::{AnyLink, Attachment, Link};
 use crate::packet::{Carried, IpVersion, Packet, PacketId, Pdu};
 use crate::recorder::{Detail, Recorder};
 use crate::topology::{LinkId, NodeId, Topology};
+use roamsim_engine::queue::Reserved;
 use roamsim_engine::{Stream, Time};
 use roamsim_protocols::{Address, Context};
 use std::collections::{BTreeMap, VecDeque};
@@ -216,6 +217,9 @@ pub struct Network {
     links: Vec<LinkSlot>,
     /// The packets on wires.
     flights: Flights,
+    /// By link, of a wire the place of the next arrival among simultaneous events, where it was not pushed
+    /// with it.
+    turns: Vec<Option<Reserved>>,
     records: Vec<LinkRecord>,
     /// By link, the names of those whose first interface has another: mostly none has.
     names: BTreeMap<u32, Arc<str>>,
@@ -262,6 +266,7 @@ impl Network {
             ip,
             links: Vec::new(),
             flights: Flights::default(),
+            turns: Vec::new(),
             records: Vec::new(),
             names: BTreeMap::new(),
             carriers: Vec::new(),
@@ -309,6 +314,7 @@ impl Network {
         }
         let number = self.links.len() as u32;
         self.links.push(LinkSlot { link });
+        self.turns.push(None);
         let of_interface = addresses.first().map(|&address| &*self.topology.interface(address).name);
         if of_interface != Some(name) {
             self.names.insert(number, name.into());
@@ -531,13 +537,8 @@ impl Network {
             debug_assert!(false, "a link that is no wire");
             return Ok(());
         };
-        match wire.put(&mut self.flights, moment.now, packet) {
-            Ok(first) => {
-                if let Some(arrival) = first {
-                    moment.push(arrival, Event::Link(number));
-                }
-                Ok(())
-            }
+        match wire.put(moment, &mut self.flights, number, packet) {
+            Ok(()) => Ok(()),
             Err((place, dropped)) => {
                 self.drop_flying(number, place, dropped);
                 Err(dropped)
@@ -558,7 +559,7 @@ impl Network {
         let account = Account::of(&packet);
         let carrier = &mut self.carriers[record.carrier as usize];
         let mut cx = Context { now, random: &mut carrier.random };
-        let (outcome, deadline) = slot.link.enqueue(&mut self.flights, &mut cx, attachment, packet);
+        let (outcome, deadline) = slot.link.enqueue(&mut cx, attachment, packet);
         carrier.alarm.arm(deadline, Event::Link(number), moment);
         if let Err(dropped) = outcome {
             self.count_drop(number, attachment, account, dropped);

@@ -107,7 +107,6 @@ mod tests {
     use crate::event::Wake;
     use crate::link::AnyLink;
     use crate::link::wired::{Wire, WireConfig};
-    use crate::network::{Landing, Woken};
     use crate::packet::IpVersion;
     use crate::queue::QueueLimit;
     use crate::testing::{datagram, stream};
@@ -151,19 +150,9 @@ mod tests {
                 None => (event, None),
             };
             match woken.map(Wake::event) {
-                Some(Event::Link(number)) => {
-                    let moment = &mut Moment::new(now, &mut queue);
-                    let Woken::Landed(first) = network.handle_link(moment, number) else { continue };
-                    let mut next = Some(first);
-                    while let Some(landed) = next {
-                        let behind = landed.next;
-                        if let Landing::Here(place) = network.land(moment, number, landed) {
-                            let packet = network.unload(place).take();
-                            arrived.push((packet.id.0, now.as_ns() / 1000));
-                        }
-                        let others = network.poll_wire(moment, number, behind);
-                        next = others.then(|| network.take_landed(now, number)).flatten();
-                    }
+                Some(Event::Landing(number)) => {
+                    let here = network.land_all(&mut Moment::new(now, &mut queue), number);
+                    arrived.extend(here.iter().map(|packet| (packet.id.0, now.as_ns() / 1000)));
                 }
                 Some(Event::Node(number)) => {
                     network.handle_node(&mut Moment::new(now, &mut queue), number);

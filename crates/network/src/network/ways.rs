@@ -100,7 +100,6 @@ mod tests {
     use crate::link::QueueLimit;
     use crate::link::wired::WireConfig;
     use crate::network::tunnel::Ends;
-    use crate::network::{Landing, Woken};
     use crate::packet::IpVersion;
     use crate::testing::{segment, stream};
     use crate::topology::Topology;
@@ -151,25 +150,15 @@ mod tests {
         let _ = network.put_on_wire(moment, wire, (place, onward));
     }
 
-    /// When packets arrive, in milliseconds, and how many links they wake until then.
+    /// When packets arrive, in milliseconds, and how often they wake a run until then.
     fn arrivals(network: &mut Network, queue: &mut EventQueue<Wake>) -> Vec<(u64, u32)> {
-        let (mut arrived, mut woken_links) = (Vec::new(), 0);
+        let (mut arrived, mut wakes) = (Vec::new(), 0);
         queue.end_at(Time::MAX);
         while let Some((now, wake)) = queue.pop() {
-            let number = wake.link().expect("a link");
-            let moment = &mut Moment::new(now, queue);
-            let Woken::Landed(first) = network.handle_link(moment, number) else { continue };
-            let mut next = Some(first);
-            woken_links += 1;
-            while let Some(landed) = next {
-                let behind = landed.next;
-                if let Landing::Here(place) = network.land(moment, number, landed) {
-                    drop(network.unload(place));
-                    arrived.push((now.as_ns() / 1_000_000, woken_links));
-                }
-                let others = network.poll_wire(moment, number, behind);
-                next = others.then(|| network.take_landed(now, number)).flatten();
-            }
+            let number = wake.landing().expect("a packet on a wire");
+            wakes += 1;
+            let here = network.land_all(&mut Moment::new(now, queue), number);
+            arrived.extend(here.iter().map(|_| (now.as_ns() / 1_000_000, wakes)));
             assert_eq!(network.check_conservation(), Ok(()));
         }
         arrived

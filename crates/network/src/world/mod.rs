@@ -37,8 +37,9 @@ use crate::event::{Event, Wake};
 use crate::flow::Flow;
 use crate::handover::Handovers;
 use crate::handover::mobile_ip::{Driving, MobileIp};
+use crate::link::flight::Landed;
 use crate::mih_handover::MihHandover;
-use crate::network::{Coming, Landing, LostDatagram, Network, Woken};
+use crate::network::{Coming, Landing, LostDatagram, Network};
 use crate::packet::{Message, Packet, Pdu, RedirectionMessage};
 use crate::selected_handover::SelectedHandover;
 use crate::selection::Selections;
@@ -48,6 +49,7 @@ use crate::socket::{OpenSocket, SctpSocket, SocketEnd, SocketId, TcpSocket, UdpS
 use crate::subject::Subject;
 use crate::topology::NodeId;
 use crate::trace::Trace;
+use roamsim_engine::queue::Reserved;
 use roamsim_engine::run::Simulation;
 use roamsim_engine::{EventQueue, Fingerprint, Time};
 use roamsim_protocols::Address;
@@ -396,7 +398,7 @@ impl World {
     #[inline(never)]
     fn handle_other(&mut self, moment: &mut Moment<'_>, wake: Wake) -> bool {
         match wake.event() {
-            Event::Link(_) => false,
+            Event::Landing(_) | Event::Link(_) => false,
             Event::Socket(id) => self.wake_socket(moment, id),
             Event::Source(number) => self.handle_source(moment, number),
             Event::Server(number) => self.handle_server(moment, number),
@@ -493,6 +495,10 @@ impl Simulation for Looked<'_> {
         self.world.handle(&mut Moment::new(now, queue), wake)
     }
 
+    fn place_of(&self, wake: Wake) -> Option<Reserved> {
+        self.world.network.turn_of(wake.landing()?)
+    }
+
     fn look(&mut self, now: Time) -> bool {
         (self.look)(self.world, now)
     }
@@ -502,44 +508,45 @@ impl World {
     #[inline]
     fn handle(&mut self, moment: &mut Moment<'_>, wake: Wake) -> u64 {
         let now = moment.now;
-        let worked = match wake.link() {
-            Some(number) => match self.network.handle_link(moment, number) {
-                Woken::Landed(landed) => {
-                    let next = landed.next;
-                    match self.network.land(moment, number, landed) {
-                        Landing::Flies => {}
-                        Landing::Here(place) => self.receive_landed(moment, place),
-                        Landing::Elsewhere => self.serve_work(moment),
-                    }
-                    if self.network.poll_wire(moment, number, next) {
-                        self.receive_others(moment, number);
-                    }
-                    true
+        if let Some(number) = wake.landing() {
+            let (landed, may_have_others) = self.network.take_landed(number);
+            let wire = landed.wire;
+            if may_have_others {
+                self.receive_all(moment, landed);
+            } else {
+                match self.network.land(moment, landed) {
+                    Landing::Flies => {}
+                    Landing::Here(place) => self.receive_landed(moment, place),
+                    Landing::Elsewhere => self.serve_work(moment),
                 }
-                Woken::Carrier => return self.handle_carrier(moment, number),
-                Woken::Superseded => false,
-            },
-            None => {
-                let worked = self.handle_other(moment, wake);
-                if worked {
-                    self.serve_work(moment);
-                }
-                worked
             }
-        };
+            self.network.pass_turn(moment, wire);
+            if self.fingerprints {
+                self.digest_event(now, Event::Link(wire));
+            }
+            return 1;
+        }
+        if let Some(number) = wake.link() {
+            let fires = self.network.carrier_fires(now, number);
+            return if fires { self.handle_carrier(moment, number) } else { 0 };
+        }
+        let worked = self.handle_other(moment, wake);
+        if worked {
+            self.serve_work(moment);
+        }
         if worked && self.fingerprints {
             self.digest_event(now, wake.event());
         }
         u64::from(worked)
     }
 
-    /// Packets that have come over a wire at one instant with another one.
+    /// A packet that has come over a wire, and others that have come at the same instant.
     #[cold]
     #[inline(never)]
-    fn receive_others(&mut self, moment: &mut Moment<'_>, number: u32) {
-        while let Some(landed) = self.network.take_landed(moment.now, number) {
-            let next = landed.next;
-            match self.network.land(moment, number, landed) {
+    fn receive_all(&mut self, moment: &mut Moment<'_>, mut landed: Landed) {
+        loop {
+            let with = landed.with;
+            match self.network.land(moment, landed) {
                 Landing::Flies => {}
                 Landing::Here(place) => {
                     let packet = self.network.unload(place).take();
@@ -547,9 +554,10 @@ impl World {
                 }
                 Landing::Elsewhere => self.serve_work(moment),
             }
-            if !self.network.poll_wire(moment, number, next) {
-                break;
+            if with == Landed::ALONE {
+                return;
             }
+            landed = self.network.take_joined(with);
         }
     }
 }
