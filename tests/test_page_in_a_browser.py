@@ -558,6 +558,8 @@ DOWN = (
     + """
   root.style.scrollBehavior = "auto";
   const tables = [...document.querySelectorAll(".table .scroll")], high = () => [root.scrollHeight, ...tables.map((table) => table.offsetHeight)];
+  // What the page does when it opens is done.
+  for (let still = 0, last = 0; still < 5; last = root.scrollHeight) { await frame(); still = root.scrollHeight === last ? still + 1 : 0; }
   const skipped = tables.map((table) => !table.querySelector("td").checkVisibility({contentVisibilityAuto: true}));
   const before = high();
   while (scrollY + innerHeight < root.scrollHeight - 1) { scrollBy(0, 400); await frame(); await frame(); }
