@@ -115,7 +115,7 @@ def write_aside(path: str | os.PathLike[str], write: Callable[[Path], object], *
     """
     asked = Path(path)
     target = Path(os.path.realpath(asked)) if follow else asked
-    # The name is looked up as it is: that of a pipe, of which `realpath` makes one of /proc, exists nowhere.
+    # Asked of the name as it is: for a pipe, `realpath` gives a name in /proc that does not exist.
     if follow and asked.exists() and not asked.is_file() and not asked.is_dir():
         write(asked)
         return asked

@@ -16,9 +16,9 @@
 //!   one of some run. More runs, which other events do not pay for, take what fits into none where wires are
 //!   of many delays. The `heap` only holds entries that fit no run, and events that may be due at any
 //!   time ([`Event::order`]).
-//! - **Ahead of its turn.** A packet on a wire behind others has its event pushed when it is sent, though its
-//!   place in the order of insertions is that of the arrival before it. Until then the event has an earlier
-//!   place. If another one comes out at the same time, it is put back, to where it belongs by then.
+//! - **Ahead of its turn.** The event of a packet on a wire is pushed when the packet is sent. Behind others,
+//!   its place in the order of insertions is reserved only when the packet before it arrives. Until then it
+//!   has an earlier place. If another event comes out at the same time, it is put back at the reserved one.
 //! - **Order of the runs.** They are the piles of patience sorting. Except for the run that periodic events
 //!   share, their last entries are in order, the latest first. So the first run that fits is the closest.
 
@@ -330,8 +330,8 @@ impl<E: Event> EventQueue<E> {
         }
     }
 
-    /// The number of the earliest event, where that may be in `far`, beyond the end, or in another epoch; and
-    /// whether it may come out ahead of another one whose turn it is.
+    /// The number of the earliest event, where that may be in `far`, beyond the end, or in another epoch.
+    /// True where another event of that time may come first.
     #[inline(never)]
     fn pop_of_both(&mut self) -> Option<(u32, bool)> {
         let near = self.near.first();
@@ -451,7 +451,7 @@ impl<E: Event> EventQueue<E> {
         self.bound_epoch();
     }
 
-    /// Numbers the pending events anew in their order: once in 270 million.
+    /// Renumbers the pending events in their order: once in 270 million.
     #[cold]
     fn count_anew(&mut self) {
         let near =
@@ -756,8 +756,8 @@ mod tests {
     }
 
     proptest! {
-        /// Lines whose events are pushed ahead of their turns, against lines each of which has only its first
-        /// event in a list of all.
+        /// Three lines whose events are pushed ahead of their turn come out as if only the first event of
+        /// each line were pending.
         #[test]
         fn what_is_pushed_ahead_comes_out_in_its_turn(passings in proptest::collection::vec(passing(), 0..300)) {
             /// The numbers of events by themselves are below.

@@ -526,7 +526,7 @@ mod tests {
     #[test]
     fn packets_that_arrive_at_one_instant_wake_a_run_once() {
         let lost = |segments| Loss::new(LossModel::List { segments, association: None }, Time::ZERO, stream);
-        // Which of four packets wake a run, of those that arrive.
+        // The packets that arrive, and whether each wakes a run.
         let woken = |bytes: [u32; 4], segments| {
             let config = WireConfig {
                 rate_bps: 100_000_000_000_000,
@@ -537,7 +537,7 @@ mod tests {
             };
             let mut wire = Flown::new(Wire::new(config, Some(lost(segments))));
             for bytes in bytes {
-                // One of those that are to be lost is.
+                // An error is a packet on the list of losses.
                 let _ = wire.put(at(1), datagram(bytes));
             }
             let mut woken = Vec::new();

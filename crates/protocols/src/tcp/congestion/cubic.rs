@@ -33,7 +33,7 @@ use roamsim_engine::{Span, Time};
 
 use super::cubic_curve::{Curve, fraction, quotient};
 use super::keys::{Key, Reserved, Value};
-use super::{Ack, Cause, CongestionControl, Settings};
+use super::{Ack, Cause, CongestionControl, Settings, left_by_mark};
 
 /// Fast convergence (RFC 9438 4.7).
 pub const FAST_CONVERGENCE: Key = Key {
@@ -177,12 +177,10 @@ impl CongestionControl for Cubic {
                     true => fraction(flight_bytes, 17, 20),
                     false => fraction(flight_bytes, 7, 10),
                 };
-                self.ssthresh_bytes = left_bytes.max(2 * self.smss_bytes);
-                let cwnd_bytes = match self.marks_leave_one_segment {
-                    true => left_bytes.max(self.smss_bytes),
-                    false => self.ssthresh_bytes,
-                };
-                self.cwnd_bytes = self.cwnd_bytes.min(cwnd_bytes);
+                let (ssthresh_bytes, most_bytes) =
+                    left_by_mark(left_bytes, self.smss_bytes, self.marks_leave_one_segment);
+                self.ssthresh_bytes = ssthresh_bytes;
+                self.cwnd_bytes = self.cwnd_bytes.min(most_bytes);
             }
             Cause::GoBack { flight_bytes } => {
                 self.reduce(flight_bytes);

@@ -135,6 +135,15 @@ pub struct Delivery {
     pub recovering: bool,
 }
 
+/// The slow-start threshold, and the most that stays of the window, where a mark of ECN reduces both to so
+/// much: two segments at least, or one of the window where marks may leave that (RFC 9438 4.6, RFC 3168
+/// 6.1.2).
+fn left_by_mark(left_bytes: u64, smss_bytes: u64, marks_leave_one_segment: bool) -> (u64, u64) {
+    let ssthresh_bytes = left_bytes.max(2 * smss_bytes);
+    let most_bytes = if marks_leave_one_segment { left_bytes.max(smss_bytes) } else { ssthresh_bytes };
+    (ssthresh_bytes, most_bytes)
+}
+
 /// The settings that a congestion control may need; [`Config`](super::Config) says what each means.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {

@@ -14,7 +14,7 @@
 //!   of this and the last round trip for pipeACK. A window that application or receiver do not fill says
 //!   nothing of the path.
 
-use super::{Ack, Cause, CongestionControl, Settings};
+use super::{Ack, Cause, CongestionControl, Settings, left_by_mark};
 
 /// The state of the law.
 #[derive(Clone, Copy, Debug)]
@@ -95,13 +95,11 @@ impl CongestionControl for Reno {
             }
             Cause::EcnEcho { flight_bytes } => {
                 let left_bytes = if self.abe { flight_bytes * 4 / 5 } else { flight_bytes / 2 };
-                self.ssthresh_bytes = left_bytes.max(2 * self.smss_bytes);
+                let (ssthresh_bytes, most_bytes) =
+                    left_by_mark(left_bytes, self.smss_bytes, self.marks_leave_one_segment);
+                self.ssthresh_bytes = ssthresh_bytes;
                 // A window of one segment stays.
-                let cwnd_bytes = match self.marks_leave_one_segment {
-                    true => left_bytes.max(self.smss_bytes),
-                    false => self.ssthresh_bytes,
-                };
-                self.cwnd_bytes = self.cwnd_bytes.min(cwnd_bytes);
+                self.cwnd_bytes = self.cwnd_bytes.min(most_bytes);
             }
             Cause::GoBack { flight_bytes } => {
                 self.ssthresh_bytes = self.half_of(flight_bytes);

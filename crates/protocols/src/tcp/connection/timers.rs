@@ -184,8 +184,8 @@ impl Connection {
         }
     }
 
-    /// RFC 6298 5.4 to 5.6. While what may be reordered is waited for, there is no timeout (RFC 8985 8): the
-    /// timer then runs anew behind that time.
+    /// RFC 6298 5.4 to 5.6. While the reordering timer runs there is no timeout (RFC 8985 8): the RTO
+    /// then counts from the end of that timer.
     fn retransmission_timeout(&mut self, now: Time) {
         if self.timers.runs(Timer::Reordering) {
             let reordering_at = self.timers.at(Timer::Reordering);

@@ -8,7 +8,7 @@
 //!
 //! The recovery ends when all data outstanding at its start is acknowledged. With [`Prr`] the window
 //! follows the arrivals meanwhile; without it the window is ssthresh as in RFC 6675. A lost retransmission
-//! may begin it anew, with another reduction.
+//! may start it again, with another reduction.
 
 use roamsim_engine::{Span, Time};
 
@@ -260,7 +260,7 @@ impl Rack {
         sample
     }
 
-    /// Repair begins of a loss that acknowledgements told of; or anew, where a retransmission was lost.
+    /// Recovery begins: acknowledgements told of a loss, or that a retransmission was lost.
     pub(in crate::tcp) fn begin(&mut self, at: &Outstanding, now: Time) {
         self.repair = Repair::Fast;
         self.recover = at.snd_max;
