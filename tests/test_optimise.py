@@ -298,7 +298,7 @@ def test_the_report_has_the_search_and_keeps_a_sensitivity_beside_it(
         ({"link.path.delay": "10ms"}, {}, package.UsageError, "is not a range"),
         ({"flow.download.transport.variant": "reno:sack"}, {}, package.UsageError, "'reno' is not a number"),
         ({"flow.download.transport.variant": "reno,snack"}, {}, package.ScenarioError, "variant=snack"),
-        ({"flow.download.transport.variant": "reno,reno"}, {}, package.UsageError, "'reno' is there twice"),
+        ({"flow.download.transport.variant": "reno,reno"}, {}, package.UsageError, "value reno is there twice"),
         ({"flow.download.transport.variant": ["reno"]}, {}, package.UsageError, "a choice needs two or more"),
         ({"flow.download.transport.variant": "reno,"}, {}, package.UsageError, "an empty value"),
         ({"link.nowhere.delay": "10ms:20ms"}, {}, package.ScenarioError, "no element `nowhere`"),

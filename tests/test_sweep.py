@@ -97,6 +97,58 @@ def test_a_folder_holds_one_sweep(roamsim: Command, scenario: Path, change: list
     assert complaint in roamsim("sweep", scenario, *change, "--out", "out", code=2).stderr
 
 
+def python(scenario: Path, values: list[object], out: Path) -> int:
+    return package.sweep(scenario, {DELAY: values}, out=out).made
+
+
+@pytest.mark.parametrize("first", ["command line", "Python"])
+def test_a_sweep_of_python_goes_on_on_the_command_line_and_back(
+    roamsim: Command, scenario: Path, tmp_path: Path, first: str
+) -> None:
+    line = ["sweep", scenario, "--out", "out", "--vary"]
+    if first == "Python":
+        assert python(scenario, ["10ms", "50ms"], tmp_path / "out") == 2
+        told = roamsim(*line, f"{DELAY}=10ms:50ms:20ms").stderr
+    else:
+        roamsim(*line, f"{DELAY}=10ms,'50ms'")
+        assert python(scenario, ["10ms", "50ms"], tmp_path / "out") == 0
+        told = roamsim(*line, f'{DELAY}="10ms",50ms,30ms').stderr
+    assert "3 points, 3 runs (2 of them were there already)" in told
+    assert rows(tmp_path / "out").select("point", DELAY).rows() == [(0, "10ms"), (1, "50ms"), (2, "30ms")]
+
+
+def test_a_point_that_a_folder_has_twice_is_there_once_when_the_sweep_goes_on(
+    roamsim: Command, scenario: Path, tmp_path: Path
+) -> None:
+    sweep = ["sweep", scenario, "--out", "out", "--vary", f"{DELAY}=10ms,50ms", "--replications", "2"]
+    roamsim(*sweep)
+    manifest = tmp_path / "out" / "manifest.json"
+    held = json.loads(manifest.read_text())
+    double = {**held["points"][1], "values": {DELAY: '"50ms"'}, "replications": 3}
+    held["points"].append(double)
+    held["vary"][DELAY].append('"50ms"')
+    manifest.write_text(json.dumps(held))
+    assert "2 points, 6 runs (4 of them were there already)" in roamsim(*sweep, "--replications", "3").stderr
+    assert rows(tmp_path / "out").group_by(DELAY, maintain_order=True).len().rows() == [("10ms", 3), ("50ms", 3)]
+
+
+@pytest.mark.parametrize(("path", "held", "asked"), [(DELAY, "50ms", "0.05s"), (LOSS, "0.0", "0")])
+def test_a_value_that_a_folder_has_in_other_words_is_refused(
+    roamsim: Command, scenario: Path, path: str, held: str, asked: str
+) -> None:
+    roamsim("sweep", scenario, "--vary", f"{path}={held}", "--out", "out")
+    done = roamsim("sweep", scenario, "--vary", f"{path}={asked}", "--out", "out", code=2)
+    assert f"write {path}={held} as there, not {asked}" in " ".join(done.stderr.split())
+
+
+def test_a_value_that_names_a_file_with_other_contents_is_refused(roamsim: Command, scenario: Path) -> None:
+    (scenario.parent / "rate.csv").write_text("0,1\n")
+    sweep = ["sweep", scenario, "--vary", "link.path.rate={ file = 'rate.csv' }", "--out", "out"]
+    roamsim(*sweep)
+    (scenario.parent / "rate.csv").write_text("0,2\n")
+    assert "a file that it names has changed since" in " ".join(roamsim(*sweep, code=2).stderr.split())
+
+
 def start(scenario: Path, *more: str) -> subprocess.Popen[str]:
     """Starts a sweep that takes a while, and returns when some of its parts are there."""
     long = SCENARIO.replace('duration = "10s"', 'duration = "2000s"').replace('stop = "8s"', 'stop = "1990s"')

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 from roamsim.errors import UsageError
+from roamsim.scenarios.notation import rewritten
 from roamsim.scenarios.ranges import written_value
-from roamsim.scenarios.vary import parse_variation, product, quantity, variation
+from roamsim.scenarios.vary import alike, parse_variation, product, quantity, variation
 
 
 def toml(text: str) -> list[str]:
@@ -78,7 +79,59 @@ def test_several_variations_make_the_product_and_the_last_changes_fastest() -> N
 
 def test_python_values_become_toml() -> None:
     values = variation("x", [1, 0.25, "10ms", True, {"packets": 5}]).values
-    assert [v.toml for v in values] == ["1", "0.25", '"10ms"', "true", '{ "packets" = 5 }']
+    assert [v.toml for v in values] == ["1", "0.25", "10ms", "true", "{ packets = 5 }"]
+
+
+@pytest.mark.parametrize(
+    ("line", "value", "toml"),
+    [
+        ('"1s"', "1s", "1s"),
+        ("'reno'", "reno", "reno"),
+        ('"a,b"', "a,b", '"a,b"'),
+        ('"true"', "true", '"true"'),
+        ('"5"', "5", '"5"'),
+        ('" x"', " x", '" x"'),
+        ('""', "", '""'),
+        ("true", True, "true"),
+        ("1_000", 1000, "1000"),
+        ("0x10", 16, "16"),
+        ("0.10", 0.1, "0.1"),
+        ("1e-7", 1e-7, "0.0000001"),
+        ("1e3", 1000.0, "1000.0"),
+        ("1e22", 1e22, "1e+22"),
+        ("1e-300", 1e-300, "1e-300"),
+        ('{"a b"=1,c=["x",0.50]}', {"a b": 1, "c": ["x", 0.5]}, '{ "a b" = 1, c = ["x", 0.5] }'),
+    ],
+)
+def test_a_value_is_written_in_one_form_wherever_it_comes_from(line: str, value: object, toml: str) -> None:
+    (of_line,), (of_python,) = parse_variation(f"x={line}").values, variation("x", [value]).values
+    assert of_line.toml == of_python.toml == toml
+    assert rewritten(toml) == toml
+
+
+def test_a_text_that_is_no_value_is_left_to_the_scenario() -> None:
+    assert toml("x=1979-05-27,inf") == ["1979-05-27", "inf"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("1s", "1000ms", True),
+        ("1500B", "1.5kB", True),
+        ("1", "1.0", True),
+        ("{ a = 1, b = 2 }", "{ b = 2, a = 1.0 }", True),
+        ("1", "true", False),
+        ("1", '"1"', False),
+        ("1s", "1m", False),
+        ("reno", "cubic", False),
+        ("[1, 2]", "[2, 1]", False),
+    ],
+)
+def test_values_that_say_the_same_are_alike(one: str, other: str, same: bool) -> None:
+    assert (alike(one) == alike(other)) is same
+    if same:
+        with pytest.raises(UsageError, match=r"is there twice, as .* too; leave one out"):
+            parse_variation(f"x={one},{other}")
 
 
 def test_tables_are_shown_in_words() -> None:

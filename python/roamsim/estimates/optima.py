@@ -33,9 +33,9 @@ from roamsim.running.numbers import check_number, check_seed
 from roamsim.running.sweeps import Campaign, campaign
 from roamsim.running.work import Progress, Silent
 from roamsim.scenarios.defaults import default_at
-from roamsim.scenarios.ranges import Choice, Range, as_written, stepped_ranges, written_value
+from roamsim.scenarios.ranges import Choice, Range, stepped_ranges, written_value
 from roamsim.scenarios.reading import Overrides, ScenarioLike, parse_source, source
-from roamsim.scenarios.vary import Point
+from roamsim.scenarios.vary import Point, value_of
 from roamsim.statistics import Estimate
 from roamsim.storing.manifests import Searched
 from roamsim.storing.store import Results
@@ -418,7 +418,7 @@ def _as_written(tree: dict[str, Any], chosen: Sequence[Range | Choice]) -> Point
     for one in chosen:
         value = written_value(tree, one.path)
         if value is None and (usual := default_at(tree, one.path)) is not None:
-            value = as_written(one.path, usual)
+            value = value_of(one.path, usual)
         if value is None:
             raise UsageError(
                 f"{one.path} has no value in the scenario and no default, and the search compares its winner with "

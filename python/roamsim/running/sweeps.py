@@ -25,7 +25,7 @@ from roamsim.running.numbers import check_given, check_number, check_seed
 from roamsim.running.shards import ALL, Shard
 from roamsim.running.work import Case, Made, Progress, RunTables, Silent, make
 from roamsim.scenarios.reading import Overrides, ScenarioLike, Source, of_vary, parse_source, source
-from roamsim.scenarios.vary import Point, Variation, product, tell_set_in_vain
+from roamsim.scenarios.vary import Point, Variation, alike, product, tell_set_in_vain
 from roamsim.storing.manifests import Compared, Manifest, PointEntry, results_manifest
 from roamsim.storing.parts import Parts, run_key
 from roamsim.storing.remote import is_url, mirrored
@@ -357,7 +357,7 @@ class Campaign:
         self._read = read
         self._settings = settings
         self._color = color
-        self._numbers = {_identity(point.values): n for n, point in enumerate(run.manifest.points)}
+        self._numbers = _Numbers(run.folder, run.manifest.points)
         self.first = self._take(first)
 
     @property
@@ -379,15 +379,18 @@ class Campaign:
         return self._take(_entries(self._read, self._settings, points, color=self._color))
 
     def _take(self, entries: Sequence[tuple[PointEntry, Scenario]]) -> list[int]:
+        numbers = []
         for entry, scenario in entries:
-            self._run.add(entry, scenario)
-            if (identity := _identity(entry.values)) not in self._numbers:
-                self._numbers[identity] = len(self.manifest.points)
+            number = self._numbers.of(entry)
+            if number is None:
+                number = self._numbers.add(entry)
                 self.manifest.points.append(entry)
+            self._run.add(entry, scenario)
+            numbers.append(number)
         for path, values in self.manifest.vary.items():
             added = (entry.values[path] for entry, _ in entries)
             self.manifest.vary[path] = list(dict.fromkeys([*values, *added]))
-        return [self._numbers[_identity(entry.values)] for entry, _ in entries]
+        return numbers
 
     def make(self, points: Iterable[int], replications: int) -> None:
         """Makes what is missing of the first replications of points.
@@ -525,9 +528,54 @@ def _label(point: PointEntry) -> str:
     return ", ".join(f"{path}={value}" for path, value in point.values.items())
 
 
-def _identity(values: Mapping[str, str]) -> str:
+def _identity(values: Mapping[str, str]) -> frozenset[tuple[str, object]]:
     """What tells a point from others."""
-    return json.dumps(values, sort_keys=True)
+    return frozenset((path, alike(value)) for path, value in values.items())
+
+
+def _once(points: Sequence[PointEntry]) -> list[PointEntry]:
+    """The points of a folder without those that it has twice, each with the most replications of its double."""
+    found: dict[object, PointEntry] = {}
+    for point in points:
+        first = found.setdefault((point.fingerprint, _identity(point.values)), point)
+        first.replications = max(first.replications, point.replications)
+    return list(found.values())
+
+
+class _Numbers:
+    """The numbers of the points of a folder, each of which is there once."""
+
+    def __init__(self, folder: Path, points: Iterable[PointEntry]) -> None:
+        self._folder = folder
+        self._of: dict[object, list[tuple[PointEntry, int]]] = {}
+        for number, point in enumerate(points):
+            self._of.setdefault(_identity(point.values), []).append((point, number))
+        self._next = sum(map(len, self._of.values()))
+
+    def add(self, point: PointEntry) -> int:
+        """The number of a further point."""
+        self._of[_identity(point.values)] = [(point, self._next)]
+        self._next += 1
+        return self._next - 1
+
+    def of(self, point: PointEntry) -> int | None:
+        """The number that a point has; `None` where it is not there.
+
+        Raises:
+            UsageError: its values are there for another scenario: written in another way, or with another file.
+        """
+        alike = self._of.get(_identity(point.values), [])
+        for known, number in alike:
+            if known.fingerprint == point.fingerprint:
+                return number
+        if not alike:
+            return None
+        known, _ = alike[0]
+        there = f"{os.fspath(self._folder)!r} holds the point {_label(known)}"
+        for path, value in point.values.items():
+            if known.values[path] != value:
+                raise UsageError(f"{there}; write {path}={known.values[path]} as there, not {value}")
+        raise UsageError(f"{there}, and a file that it names has changed since; choose another folder")
 
 
 def _merge(folder: Path, known: Manifest, new: Manifest) -> None:
@@ -554,18 +602,18 @@ def _merge(folder: Path, known: Manifest, new: Manifest) -> None:
             stacklevel=2,
         )
         return
-    fresh = {json.dumps(point.values): point for point in new.points}
-    for point in known.points:
-        fresh.pop(json.dumps(point.values), None)
+    if not known.sampled and not known.searched:  # which number their points
+        known.points = _once(known.points)
+    numbers = _Numbers(folder, known.points)
+    asked = [(point, numbers.of(point)) for point in new.points]
     traces = sorted({*known.traces, *new.traces})
-    asked = {json.dumps(point.values) for point in new.points}
-    if known.traces not in ([], traces) and any(json.dumps(point.values) not in asked for point in known.points):
+    if known.traces not in ([], traces) and len({number for _, number in asked} - {None}) < len(known.points):
         raise refuse(f"also other points, traced by {', '.join(known.traces)} alone")
     new.traces = traces
     new.compared = new.compared or known.compared
     new.sampled = new.sampled or known.sampled
     new.searched = new.searched or known.searched
-    new.points = [*known.points, *fresh.values()]
+    new.points = [*known.points, *(point for point, number in asked if number is None)]
     for path, values in new.vary.items():
         new.vary[path] = list(dict.fromkeys([*known.vary[path], *values]))
 

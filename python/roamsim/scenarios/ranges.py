@@ -16,15 +16,14 @@ from roamsim.scenarios.laws import named
 from roamsim.scenarios.reading import Overrides, Source, of_vary, parse_source
 from roamsim.scenarios.vary import (
     Value,
-    bare,
     check_paths,
     decimal_value,
     in_one_unit,
     inner,
     parse_number,
     path_steps,
-    quantity,
     split_values,
+    value_of,
     variation,
 )
 
@@ -190,12 +189,7 @@ def as_varied(path: str, spec: str | Sequence[Any]) -> Range | Choice:
         chosen = isinstance(spec, Sequence) and any(parse_number(str(part)) is None for part in spec)
     if not chosen:
         return as_range(path, spec)
-    # A text stands in the tables under one name, whether a list has it or the command line.
-    written = (
-        Value(value.shown, value.shown) if bare(value.shown) and not value.toml.startswith(("{", "[")) else value
-        for value in variation(path, spec, named).values
-    )
-    values = tuple(written)
+    values = variation(path, spec, named).values
     if len(values) < 2:
         raise UsageError(f"{path}: there is one value only, {values[0].shown}; a choice needs two or more")
     if len({type(value.shown) for value in values}) > 1:
@@ -287,11 +281,4 @@ def written_value(scenario: Mapping[str, Any], path: str) -> Value | None:
     place: Any = scenario
     for step in path_steps(path):
         place = inner(place, step)
-    return None if place is None else as_written(path, place)
-
-
-def as_written(path: str, value: Any) -> Value:
-    """A value of a scenario's tree as a range writes it, so that it stands in the tables under one name."""
-    if isinstance(value, str) and quantity(value):
-        return Value(value, value)
-    return variation(path, [value]).values[0]
+    return None if place is None else value_of(path, place)

@@ -5,19 +5,16 @@ from __future__ import annotations
 import itertools
 import json
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, TypeGuard
+from typing import Any
 from warnings import warn
 
 from roamsim.errors import Notice, UsageError
 from roamsim.scenarios.laws import named
-from roamsim.scenarios.typed import plain, value_at
-
-#: Powers of ten beyond which a number is no quantity of a scenario (chosen: 64 bits hold 19 digits).
-MOST_DIGITS = 30
+from roamsim.scenarios.notation import MOST_DIGITS, read_value, rewritten, written
+from roamsim.scenarios.typed import plain
 
 #: Most values in one range (chosen, because a slip in a step should not fill the memory).
 LIMIT = 100_000
@@ -44,7 +41,7 @@ class Value:
     """One value of a varied path.
 
     Attributes:
-        toml: what replaces the scenario's value, in TOML's notation (or plain text).
+        toml: what replaces the scenario's value, as `notation.written` writes it.
         shown: what tables show: a number, a truth value, or text.
     """
 
@@ -96,13 +93,43 @@ def variation(
     if isinstance(spec, str):
         values = tuple(value for item in split_values(spec) for value in _parse_item(path, item, resolve))
     else:
-        values = tuple(Value(value_at(path, resolve(path, value)), _shown(value)) for value in map(plain, spec))
+        values = tuple(value_of(path, value, resolve) for value in map(plain, spec))
     if not values:
         raise UsageError(f"{path}: there is no value to vary")
-    if len(set(values)) < len(values):
-        twice = next(value for value in values if values.count(value) > 1)
-        raise UsageError(f"{path}: the value {twice.shown!r} is there twice")
+    first: dict[object, Value] = {}
+    for value in values:
+        before = first.setdefault(alike(value.toml), value)
+        if before is not value:
+            other = "" if before.toml == value.toml else f", as {before.toml} too"
+            raise UsageError(f"{path}: the value {value.toml} is there twice{other}; leave one out")
     return Variation(path, values)
+
+
+def value_of(path: str, value: Any, resolve: Callable[[str, Any], Any] = lambda _, value: value) -> Value:
+    """A Python value as one of a path.
+
+    Raises:
+        UsageError: a scenario holds no such value.
+    """
+    try:
+        return Value(written(resolve(path, value)), _shown(value))
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from None
+
+
+def alike(toml: str) -> object:
+    """What values have in common that say the same: `1s` and `1000ms`, `1` and `1.0`, tables in another order."""
+    return _alike(read_value(toml))
+
+
+def _alike(value: Any) -> object:
+    if isinstance(value, Mapping):
+        return tuple((key, _alike(value[key])) for key in sorted(value))
+    if isinstance(value, list):
+        return tuple(map(_alike, value))
+    if isinstance(value, str):
+        return quantity(value) or value
+    return isinstance(value, bool), value
 
 
 def variations(vary: Mapping[str, str | Sequence[Any]]) -> list[Variation]:
@@ -274,7 +301,7 @@ def _parse_item(path: str, item: str, resolve: Callable[[str, Any], Any]) -> lis
         raise UsageError(
             f"{path}: {item!r} has no step; a range is start:end:step, as in 0:0.5:0.01 or 10ms:100ms:10ms"
         )
-    return [Value(resolve(path, item), _shown_text(item))]
+    return [Value(rewritten(resolve(path, item)), _shown(read_value(item)))]
 
 
 def _range(path: str, item: str) -> list[Value]:
@@ -309,21 +336,7 @@ def decimal_value(number: Decimal, unit: str) -> Value:
         plain = plain.rstrip("0").rstrip(".")
     plain = "0" if plain in ("-0", "") else plain
     text = plain + unit
-    return Value(text, _shown_text(text))
-
-
-def _shown_text(text: str) -> int | float | bool | str:
-    try:
-        return _shown(tomllib.loads(f"value = {text}")["value"])
-    except (tomllib.TOMLDecodeError, RecursionError):
-        return text
-
-
-def bare(shown: int | float | bool | str) -> TypeGuard[str]:
-    """Whether a value is a text that is read back as itself where it stands without quotes."""
-    if not isinstance(shown, str) or "," in shown or shown.startswith(("{", "[", '"', "'")):
-        return False
-    return _shown_text(shown) == shown
+    return Value(rewritten(text), _shown(read_value(text)))
 
 
 def _words(path: str, value: Any) -> Iterator[str]:

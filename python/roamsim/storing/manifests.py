@@ -18,6 +18,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from roamsim._roamsim import trace_kinds
 from roamsim.errors import UsageError
 from roamsim.files import read_whole, write_whole
+from roamsim.scenarios.notation import rewritten
 from roamsim.scenarios.ranges import Choice, as_range, as_varied
 from roamsim.scenarios.vary import quantity
 
@@ -47,7 +48,7 @@ class PointEntry:
     """One point of a sweep, as its manifest keeps it.
 
     Attributes:
-        values: for each varied path its value in TOML's notation.
+        values: for each varied path its value, as `notation.written` writes it.
         shown: the same as tables show it.
         fingerprint: of the point's scenario and the build.
         replications: how many belong to the result.
@@ -65,7 +66,7 @@ class Compared:
 
     Attributes:
         over: the varied path.
-        values: its values that were compared, in TOML's notation.
+        values: its values that were compared, as points have them.
         baseline: the one that the others were compared with.
         metrics: `TABLE.COLUMN` or `TABLE.NAME.COLUMN` each.
     """
@@ -137,7 +138,7 @@ class Manifest:
         seed: of every run.
         command: how to get these results again.
         build: digest of the simulator's sources.
-        vary: values of each varied path, in TOML's notation.
+        vary: values of each varied path, as points have them.
         precision: what was asked for, such as `flows.goodput_bps to 0.02`.
         unmet: the points, by their values, that are not that precise after the most replications.
         traces: what was recorded of the first replication of each point of a sweep.
@@ -171,11 +172,25 @@ class Manifest:
     def duration_s(self, point: int) -> float | None:
         """How long each run of a point lasts; `None` where that cannot be read."""
         varied = self.points[point].values.get("scenario.duration")
-        return duration_s({"scenario": {"duration": varied.strip("\"'")} if varied else self.canonical["scenario"]})
+        return duration_s({"scenario": {"duration": varied} if varied else self.canonical["scenario"]})
 
     def write(self, folder: Path) -> None:
         """Writes the manifest, whole or not at all."""
         _write(self, folder)
+
+    def rewrite(self) -> None:
+        """Writes its values as `notation.written` does, whoever wrote them before."""
+
+        def each(values: Mapping[str, str]) -> dict[str, str]:
+            return {path: rewritten(value) for path, value in values.items()}
+
+        self.vary = {path: list(dict.fromkeys(map(rewritten, values))) for path, values in self.vary.items()}
+        self.unmet = [each(values) for values in self.unmet]
+        for point in self.points:
+            point.values = each(point.values)
+        if self.compared is not None:
+            self.compared.values = list(dict.fromkeys(map(rewritten, self.compared.values)))
+            self.compared.baseline = rewritten(self.compared.baseline)
 
     def faults(self) -> Iterator[str]:
         """What does not fit together."""
@@ -335,6 +350,8 @@ def read_manifest(folder: Path) -> Manifest | StudyManifest | None:
         manifest: Manifest | StudyManifest = _typed(kind, tree, "")
     except _Misfit as misfit:
         raise _no_manifest(path, str(misfit)) from None
+    if isinstance(manifest, Manifest):
+        manifest.rewrite()
     if not 0 <= manifest.seed < 2**64:
         raise _no_manifest(path, f"seed: {manifest.seed}")
     for fault in manifest.faults():
