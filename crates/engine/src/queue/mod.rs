@@ -14,8 +14,8 @@
 //!   their events are pushed in a few sequences, each in order. Some runs (`near`) keep these sequences: an
 //!   entry goes to the end of the first run whose last entry is not later. The earliest entry is the first
 //!   one of some run. More runs, which other events do not pay for, take what fits into none where wires are
-//!   of many delays. The `heap` only holds entries that fit no run, and events that may be due at any
-//!   time ([`Event::order`]).
+//!   of many delays, and events that may be due at any time ([`Event::order`]), such as those of pacers. The
+//!   `heap` only holds entries that fit no run.
 //! - **Ahead of its turn.** The event of a packet on a wire is pushed when the packet is sent. Behind others,
 //!   its place in the order of insertions is reserved only when the packet before it arrives. Until then it
 //!   has an earlier place. If another event comes out at the same time, it is put back at the reserved one.
@@ -70,7 +70,7 @@ pub enum Order {
     Kept,
     /// That in which they are due where all are of one period: they share one run.
     OfPeriods,
-    /// Any.
+    /// Any: they are kept out of the runs that packets look at.
     Any,
 }
 
@@ -228,7 +228,7 @@ impl<E: Event> EventQueue<E> {
             match order {
                 Order::Kept => self.near.push(key, code),
                 Order::OfPeriods => self.near.push_last(key, code),
-                Order::Any => self.near.push_any(key, code),
+                Order::Any => self.near.push_apart(key, code),
             }
         } else {
             self.push_far(time, insertion, code);

@@ -193,9 +193,9 @@ impl Near {
 
     /// Adds an entry that fits into none of the first runs; apart, so that it is out of their way.
     #[inline(never)]
-    fn push_apart(&mut self, key: u64, code: u32) {
+    pub fn push_apart(&mut self, key: u64, code: u32) {
         let Some(run) = self.more.lasts.iter().position(|&last| last <= key) else {
-            return self.push_any(key, code);
+            return self.push_on_heap(key, code);
         };
         let key = key | (RUNS + run) as u64;
         self.more.push(run, key, code, &mut self.apart.first);
@@ -204,7 +204,7 @@ impl Near {
 
     /// Adds an entry to the heap.
     #[inline(never)]
-    pub fn push_any(&mut self, key: u64, code: u32) {
+    fn push_on_heap(&mut self, key: u64, code: u32) {
         let key = key | HEAP;
         self.heap.push(key, code);
         self.apart.of_heap = self.apart.of_heap.min(key);
