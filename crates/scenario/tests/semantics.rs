@@ -354,6 +354,7 @@ fn each_mechanism_of_a_stack_is_switched_by_its_own_key() {
                 "ecn = true",
                 "restart_after_idle = false",
                 "cubic_rules = \"rfc9438\"",
+                "cubic_rules = \"linux\"",
                 "quick_acks = 0",
                 "compressed_acks = false",
                 "loss_probe_rules = \"rfc8985\"",
@@ -412,8 +413,12 @@ const RFC_ANYWAY: [&str; 14] = [
 ];
 
 /// Of these keys, what is as in the preset `linux`.
-const LINUX_ANYWAY: [&str; 3] =
-    ["pacing = false", "initial_window = 10", "reduce_after_lost_retransmission = false"];
+const LINUX_ANYWAY: [&str; 4] = [
+    "pacing = false",
+    "initial_window = 10",
+    "reduce_after_lost_retransmission = false",
+    "cubic_rules = \"linux\"",
+];
 
 /// 10 Mb/s over 100 ms hold 125 kB, and the queue a hundred times as much. Nothing is lost, and the round
 /// trip tells of the queue. Five conservative rounds later ssthresh is the window (RFC 9406 section 4.2).
