@@ -2868,7 +2868,8 @@ class TcpTransport(Table):
         loss_probe_rules: When a probe goes at the latest, with `tail_loss_probe`. Default: RFC 8985. Without it:
             "rfc8985".
         prr: Proportional rate reduction: during a repair the window follows the delivered octets, down to ssthresh
-            (RFC 9937). It needs `sack` or `cubic` with SACK. Default: off. Without it: false.
+            (RFC 9937). With or without SACK; not with `tahoe`, `reno`, `vegas` and `bbr`. Default: off. Without
+            it: false.
         frto: F-RTO, with `rack`: after a timeout new data goes first, and a needless timeout is undone (RFC 5682).
             Default: off. Without it: false.
         reduce_after_lost_retransmission: With `rack`: whether a lost retransmission reduces the window again, once

@@ -182,7 +182,8 @@ reports! {
     tcp_dctcp_without_ecn: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"dctcp\", min_rto";
     tcp_l4s_without_dctcp: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"cubic\", ecn = true, l4s = true, min_rto";
     tcp_rack_without_sack: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", rack = true, min_rto";
-    tcp_prr_with_sack_off: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"cubic\", sack = false, prr = true, min_rto";
+    tcp_rack_with_sack_off: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"cubic\", sack = false, rack = true, min_rto";
+    tcp_prr_with_reno: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"reno\", prr = true, min_rto";
     tcp_probes_without_rack: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"cubic\", tail_loss_probe = true, undo = true, min_rto";
     tcp_delay_of_no_delay: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", delayed_ack = false, delayed_ack_adapts = true, quick_acks = 16, min_rto";
     tcp_first_window_above_the_largest: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", initial_receive_window = \"64KiB\", receive_window = \"20kB\", min_rto";

@@ -232,7 +232,8 @@ pub struct Config {
     pub tail_loss_probe: bool,
     /// The rules of `tail_loss_probe`. Default RFC 8985.
     pub loss_probe_rules: LossProbeRules,
-    /// Proportional rate reduction (RFC 9937) in recoveries that learn from SACK blocks. Default off.
+    /// Proportional rate reduction (RFC 9937), with SACK or without; Tahoe, Reno and Vegas have none. Default
+    /// off.
     pub prr: bool,
     /// F-RTO (RFC 5682): needless timeouts are found and taken back. Needs `rack`. Default off.
     pub frto: bool,
@@ -372,14 +373,20 @@ impl Config {
     pub(super) fn recovery(&self) -> recovery::Kind {
         match self.variant.recovery() {
             recovery::Kind::Sack if self.rack => recovery::Kind::Rack,
+            recovery::Kind::NewReno => self.recovery_without_sack(),
             kind => kind,
         }
+    }
+
+    /// That of such a variant towards another peer.
+    pub(super) fn recovery_without_sack(&self) -> recovery::Kind {
+        if self.prr { recovery::Kind::NewRenoPrr } else { recovery::Kind::NewReno }
     }
 
     /// Whether a connection has parts beside those of its variant.
     pub(super) fn has_extras(&self) -> bool {
         let recovery = self.recovery();
-        let reduces = self.prr && recovery == recovery::Kind::Sack;
+        let reduces = self.prr && matches!(recovery, recovery::Kind::Sack | recovery::Kind::NewRenoPrr);
         let acknowledges = self.delayed_ack_adapts || self.quick_acks > 0 || self.compressed_acks;
         let receives = acknowledges || self.acks_beyond_one_segment();
         recovery == recovery::Kind::Rack

@@ -195,6 +195,11 @@ impl Variant {
     pub const fn permits_sack(self) -> bool {
         self.recovery().takes_blocks()
     }
+
+    /// Whether proportional rate reduction may say how much its recovery sends.
+    pub const fn takes_prr(self) -> bool {
+        self.recovery().takes_prr()
+    }
 }
 
 impl fmt::Debug for Variant {

@@ -157,8 +157,10 @@ impl Connection {
             .map(|stamps| stamps.echo_reply);
         let sender = &mut self.sender;
         let at = sender.outstanding();
-        if let Recovery::Sack(sack) = &mut sender.recovery {
-            sack.follow(&at, sender.congestion.ssthresh_bytes());
+        match &mut sender.recovery {
+            Recovery::Sack(sack) => sack.follow(&at, sender.congestion.ssthresh_bytes()),
+            Recovery::NewRenoPrr(repair) => repair.follow(&at, sender.congestion.ssthresh_bytes()),
+            _ => {}
         }
         let Recovery::Rack(rack) = &mut sender.recovery else { return };
         rack.sent.on_ack(at.snd_una, now);

@@ -8,7 +8,7 @@ use super::{Connection, Extended, Pending};
 use crate::tcp::config::Config;
 use crate::tcp::congestion::{self, Ack, Cause, Controller};
 use crate::tcp::detection::Detection;
-use crate::tcp::recovery::{self, Outstanding, Progress, Recovery, Response};
+use crate::tcp::recovery::{Outstanding, Progress, Recovery, Response};
 use crate::tcp::repeat::Reason;
 use crate::tcp::rtt::RttEstimator;
 use crate::tcp::segment::{Flags, Segment};
@@ -129,10 +129,11 @@ impl Sender {
         self.retries = 0;
     }
 
-    /// The peer does not take SACK: RFC 6582 is for that, and Reno's window where the own one needs samples.
+    /// The peer does not take SACK: RFC 6582 is for that, with PRR if asked for, and Reno's window where the
+    /// own one needs samples.
     pub(super) fn do_without_sack(&mut self, config: &Config) {
         if self.recovery.takes_blocks() {
-            self.recovery = Recovery::new(recovery::Kind::NewReno, &config.recovery_settings());
+            self.recovery = Recovery::new(config.recovery_without_sack(), &config.recovery_settings());
             if config.takes_samples() {
                 self.congestion = Controller::new(congestion::Kind::Reno, &config.congestion_settings());
             }

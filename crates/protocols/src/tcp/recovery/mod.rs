@@ -104,6 +104,9 @@ pub trait LossRecovery {
     /// Whether it learns from SACK blocks, and tells duplicate ACKs by them.
     const TAKES_BLOCKS: bool = false;
 
+    /// Whether proportional rate reduction may say how much it sends.
+    const TAKES_PRR: bool = false;
+
     /// One with nothing to repair.
     fn new(settings: &Settings) -> Self;
 
@@ -225,6 +228,13 @@ macro_rules! recoveries {
             pub(super) const fn takes_blocks(self) -> bool {
                 match self {
                     $(Kind::$name => $name::TAKES_BLOCKS,)*
+                }
+            }
+
+            /// Whether proportional rate reduction may say how much it sends.
+            pub(super) const fn takes_prr(self) -> bool {
+                match self {
+                    $(Kind::$name => $name::TAKES_PRR,)*
                 }
             }
         }
@@ -407,6 +417,7 @@ recoveries! {
     tahoe::Tahoe,
     reno::Reno,
     newreno::NewReno,
+    newreno_prr::NewRenoPrr in Box,
     sack::Sack in Box,
     rack::Rack in Box,
     vegas::Vegas,

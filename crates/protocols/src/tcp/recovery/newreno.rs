@@ -28,6 +28,8 @@ impl LossRecovery for NewReno {
     const NAME: &str = "newreno";
     const VARIANT: Option<&str> =
         Some("Recovery that ends when all data outstanding at its start is acknowledged (RFC 6582).");
+    /// By [`NewRenoPrr`](super::NewRenoPrr).
+    const TAKES_PRR: bool = true;
 
     fn new(_settings: &Settings) -> NewReno {
         NewReno::default()

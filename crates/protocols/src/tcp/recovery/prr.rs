@@ -61,6 +61,16 @@ impl Prr {
         self.out_bytes += bytes;
     }
 
+    /// RecoverFS.
+    pub(in crate::tcp) fn recover_fs_bytes(&self) -> u64 {
+        self.recover_fs_bytes
+    }
+
+    /// What RecoverFS exceeds the delivered octets by.
+    pub(in crate::tcp) fn left_bytes(&self) -> u64 {
+        self.recover_fs_bytes.saturating_sub(self.delivered_bytes)
+    }
+
     /// What may be in flight.
     #[inline]
     pub(in crate::tcp) fn cwnd_bytes(&self) -> u64 {

@@ -107,6 +107,7 @@ impl Undo {
 impl LossRecovery for Rack {
     const NAME: &str = "rack";
     const TAKES_BLOCKS: bool = true;
+    const TAKES_PRR: bool = true;
 
     fn new(settings: &Settings) -> Rack {
         let mut sent = Sent::default();

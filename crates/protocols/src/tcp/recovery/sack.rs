@@ -49,6 +49,7 @@ impl LossRecovery for Sack {
     const VARIANT: Option<&str> =
         Some("Recovery by selective acknowledgements (RFC 2018, RFC 6675), which it negotiates.");
     const TAKES_BLOCKS: bool = true;
+    const TAKES_PRR: bool = true;
 
     fn new(settings: &Settings) -> Sack {
         Sack {

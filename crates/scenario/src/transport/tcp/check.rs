@@ -427,23 +427,30 @@ fn window_step_bytes(most_bytes: u64) -> u64 {
 /// Parts that need another.
 fn check_parts(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
     let learns = tcp.variant.permits_sack() && tcp.sack != Some(false);
-    for (key, set) in [("rack", tcp.rack), ("prr", tcp.prr)] {
-        if set && !learns && !tcp.variant.takes_samples() {
-            let (message, help) = match tcp.sack {
-                Some(false) => (
-                    format!("`{key}` needs SACK, which `sack = false` turns off"),
-                    format!("remove `sack = false` or `{key}`"),
+    if tcp.rack && !learns && !tcp.variant.takes_samples() {
+        let (message, help) = match tcp.sack {
+            Some(false) => (
+                "`rack` needs SACK, which `sack = false` turns off".to_owned(),
+                "remove `sack = false` or `rack`".to_owned(),
+            ),
+            _ => (
+                format!("`rack` needs SACK, which {} does without", variant_text(tcp)),
+                format!(
+                    "choose a variant with SACK ({}), or leave it out",
+                    control::repairing_by_sack("rack")
                 ),
-                _ => (
-                    format!("`{key}` needs SACK, which {} does without", variant_text(tcp)),
-                    format!(
-                        "choose a variant with SACK ({}), or leave it out",
-                        control::repairing_by_sack(key)
-                    ),
-                ),
-            };
-            report.add(&join(at, [key]), message, help);
-        }
+            ),
+        };
+        report.add(&join(at, ["rack"]), message, help);
+    }
+    if tcp.prr && !tcp.variant.takes_prr() {
+        let message =
+            format!("`prr` needs the repair of NewReno or SACK, and {} has another", variant_text(tcp));
+        let help = format!(
+            "choose \"newreno\" or a variant with SACK ({}), or leave it out",
+            control::repairing_by_sack("prr")
+        );
+        report.add(&join(at, ["prr"]), message, help);
     }
     for (key, set) in [
         ("tail_loss_probe", tcp.tail_loss_probe),

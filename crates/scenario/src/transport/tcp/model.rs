@@ -208,7 +208,7 @@ pub struct Tcp {
     /// When a probe goes at the latest, with `tail_loss_probe`. Default: RFC 8985.
     pub loss_probe_rules: TcpLossProbeRules,
     /// Proportional rate reduction: during a repair the window follows the delivered octets, down to ssthresh
-    /// (RFC 9937). It needs `sack` or `cubic` with SACK. Default: off.
+    /// (RFC 9937). With or without SACK; not with `tahoe`, `reno`, `vegas` and `bbr`. Default: off.
     pub prr: bool,
     /// F-RTO, with `rack`: after a timeout new data goes first, and a needless timeout is undone (RFC 5682).
     /// Default: off.

@@ -128,7 +128,8 @@ fn is_ruled_out(stack: &str, key: &str, own: Table<'_>) -> bool {
     let text = |key: &str| own.get(key).and_then(Node::text).unwrap_or_default();
     let variant = text("variant");
     let refuses = |key: &str| refuses(own, key);
-    let without_sack = is_off("sack") || variant.parse().is_ok_and(|named: Variant| !named.permits_sack());
+    let named = variant.parse::<Variant>();
+    let without_sack = is_off("sack") || named.as_ref().is_ok_and(|named| !named.permits_sack());
     match key {
         _ if is_of_others(stack, key, own) => true,
         "sack" => without_sack,
@@ -145,7 +146,7 @@ fn is_ruled_out(stack: &str, key: &str, own: Table<'_>) -> bool {
             is_off("tail_loss_probe") || (without_sack || is_off("rack")) && !refuses("sack")
         }
         "compressed_acks" => without_sack,
-        "prr" => without_sack || refuses(key),
+        "prr" => named.is_ok_and(|named| !named.takes_prr()) || refuses(key),
         "hystart" | "window_validation" => refuses(key),
         "hystart_rules" => refuses("hystart") || is_off("hystart"),
         "nagle_rules" => is_off("nagle"),
