@@ -24,6 +24,22 @@ def test_a_scenario_may_be_a_path_text_dictionary_or_loaded(scenario: Path) -> N
         assert_frame_equal(roamsim.run(other).flows, first.flows)
 
 
+def test_a_name_that_is_no_table_is_told_with_what_records_it(scenario: Path) -> None:
+    result = roamsim.run(scenario)
+    for name, hint in (
+        ("flow", "did you mean flows?"),
+        ("cwnd", "trace=['cwnd'] records it, in the table samples"),
+        ("xyzzy", "there are flows, signalling, links, drops, series"),
+    ):
+        with pytest.raises(AttributeError) as told:
+            getattr(result, name)
+        assert str(told.value) == f"no attribute or table {name!r}; {hint}"
+        # Python would add a guess of its own.
+        assert told.value.name is None
+    with pytest.raises(KeyError, match=r"trace=\['segments'\] records it, in the table segments"):
+        result["segments"]
+
+
 def test_values_may_be_replaced_whatever_the_scenario_is(scenario: Path) -> None:
     changes = {"link.path.rate": "1Mb/s", "link.0.queue": {"packets": 5}, "flow.download.transport.nagle": False}
     first = roamsim.run(scenario, set=changes)

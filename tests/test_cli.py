@@ -350,6 +350,33 @@ def test_an_error_of_a_varied_value_names_its_option(roamsim: Command, scenario:
     assert "[--set:1:" in roamsim(*varied, "--set", "scenario.duration=1x", code=3).stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["--vary", "link.path.delay=1ms,", "2ms", "FILE"], "--vary 'link.path.delay=1ms, 2ms'"),
+        (["FILE", "--vary", "link.path.delay=1ms,", "2ms", "--out", "x"], "--vary 'link.path.delay=1ms, 2ms'"),
+        (["FILE", "--set", "link.path.delay", "2ms"], "--set link.path.delay=2ms"),
+        (["FILE", "--set", "link.path.delay", "=", "2ms"], "--set 'link.path.delay = 2ms'"),
+        (["FILE", "--vary", "link.path.delay=1ms", "2ms"], None),
+        (["FILE", "FILE"], None),
+    ],
+)
+def test_a_value_that_was_cut_at_a_space_is_shown_in_quotation_marks(
+    roamsim: Command, scenario: Path, words: list[str], hint: str | None
+) -> None:
+    command = "sweep" if "--vary" in words else "run"
+    done = roamsim(command, *(scenario if word == "FILE" else word for word in words), code=2)
+    said = " ".join(done.stderr.split())
+    assert "unexpected extra argument" in said
+    assert ("; a value with spaces needs quotation marks: " in said) is (hint is not None)
+    assert hint is None or said.endswith(hint)
+
+
+def test_a_column_without_its_table_is_suggested_with_it(roamsim: Command, scenario: Path) -> None:
+    vary = ["--vary", "link.path.delay=1ms,2ms", "--metric", "goodput_bps"]
+    assert "did you mean flows.goodput_bps?" in " ".join(roamsim("compare", scenario, *vary, code=2).stderr.split())
+
+
 def test_a_study_is_refused_for_results_of_none(roamsim: Command, scenario: Path) -> None:
     roamsim("run", scenario, "--parquet", "out")
     for command in (("report", "out"), ("query", "out", "select 1")):

@@ -6,13 +6,14 @@ import json
 import re
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import polars
 import pytest
 import roamsim as package
-from conftest import SCENARIO, Command, begin
+from conftest import ROOT, SCENARIO, Command, begin, environment
 from filelock import FileLock
 from polars.testing import assert_frame_equal
 from roamsim.errors import Notice
@@ -149,6 +150,28 @@ def test_a_value_that_names_a_file_with_other_contents_is_refused(roamsim: Comma
     assert "a file that it names has changed since" in " ".join(roamsim(*sweep, code=2).stderr.split())
 
 
+def test_a_class_whose_file_has_changed_is_refused(roamsim: Command, tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    text = "import roamsim\nclass Mine(roamsim.CongestionControl):\n"
+    text += "".join(
+        f"    def {method}(self, sample): pass\n" for method in ("on_ack", "on_loss", "on_ecn", "on_timeout")
+    )
+    file.write_text(text)
+    law = "flow.download.transport.congestion_control=reno,mine.py:Mine"
+    sweep = ["sweep", ROOT / "examples/slow-start.toml", "--vary", law, "--out", "out"]
+    roamsim(*sweep)
+    roamsim(*sweep)
+    file.write_text(text + "# changed\n")
+    said = " ".join(roamsim(*sweep, code=2).stderr.split())
+    assert "'out' holds the point flow.download.transport.congestion_control=mine.py:Mine, and a file" in said
+
+
+def test_many_points_are_told_before_they_are_checked(scenario: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("roamsim.running.sweeps.MANY", 2)
+    with pytest.warns(Notice, match="all 3 points are checked before the first run"):
+        package.sweep(scenario, {LOSS: "0:0.2:0.1"})
+
+
 def start(scenario: Path, *more: str) -> subprocess.Popen[str]:
     """Starts a sweep that takes a while, and returns when some of its parts are there."""
     long = SCENARIO.replace('duration = "10s"', 'duration = "2000s"').replace('stop = "8s"', 'stop = "1990s"')
@@ -210,6 +233,31 @@ def test_an_interrupted_sweep_says_so_and_keeps_what_is_finished(scenario: Path,
     assert "goes on from there" in stderr
     assert "Traceback" not in stderr
     assert rows(tmp_path / "out").height >= 1
+
+
+@pytest.mark.parametrize("out", [["--out", "out"], []])
+def test_ctrl_c_while_tables_are_loaded_waits_until_they_are(scenario: Path, tmp_path: Path, out: list[str]) -> None:
+    code = (
+        "import os, signal, sys\n"
+        "class Pressed:\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        "        if name == 'polars.series.struct': os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Pressed())\n"
+        "from roamsim.__main__ import main\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "sweep", str(scenario), "--vary", f"{LOSS}=0.01", "--jobs", "1", *out],
+        capture_output=True, text=True, cwd=tmp_path, env=environment(), timeout=60, check=False,
+    )  # fmt: skip
+    kept = "; what is finished is kept, and the same command goes on from there" if out else ""
+    assert (done.returncode, done.stderr) == (130, f"roamsim: interrupted{kept}\n")
+
+
+def test_failed_runs_without_a_folder_are_told_with_what_keeps_the_others(roamsim: Command, scenario: Path) -> None:
+    vary = ("--vary", "scenario.duration=10s,100000000s", "--time-limit", "500ms", "--jobs", "1")
+    told = roamsim("sweep", scenario, *vary, code=1).stderr
+    assert "1 of 2 runs failed; a folder (--out) keeps the others:" in told
 
 
 def test_two_processes_do_not_write_to_one_folder(roamsim: Command, scenario: Path, tmp_path: Path) -> None:

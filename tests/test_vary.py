@@ -6,7 +6,7 @@ import pytest
 from roamsim.errors import UsageError
 from roamsim.scenarios.notation import rewritten
 from roamsim.scenarios.ranges import written_value
-from roamsim.scenarios.vary import alike, parse_variation, product, quantity, variation
+from roamsim.scenarios.vary import alike, parse_variation, product, quantity, variation, variations
 
 
 def toml(text: str) -> list[str]:
@@ -153,6 +153,10 @@ def test_tables_are_shown_in_words() -> None:
         ("loss=0:1:0.0000001", "more than"),
         ("delay=1ms:1B:1ms", "do not measure the same thing"),
         ("delay=10ms:50ms", "has no step"),
+        ("delay=10ms..50ms", "'10ms..50ms' has no step"),
+        ("delay=10ms - 50ms", "has no step"),
+        ("delay=10ms to 50ms", "has no step"),
+        ("loss=0-0.5", "has no step"),
         ("x=a:b:c", "not a range"),
         ("delay=0:9e9999999:1", "'0:9e9999999:1' is not a range"),
         ("delay=0:1:1e-9999999", "not a range"),
@@ -161,6 +165,22 @@ def test_tables_are_shown_in_words() -> None:
 def test_what_makes_no_sense_is_refused(text: str, complaint: str) -> None:
     with pytest.raises(UsageError, match=complaint):
         parse_variation(text)
+
+
+@pytest.mark.parametrize("value", ["1e-3", "1979-05-27", "a-b", "10to20", '"2001-10"', "-5"])
+def test_other_texts_with_a_dash_are_no_ranges(value: str) -> None:
+    assert len(parse_variation(f"x={value}").values) == 1
+
+
+@pytest.mark.parametrize("value", [0.1, None, True, {"protocol": "tcp"}, b"ab"])
+def test_what_is_no_list_of_values_is_refused(value: object) -> None:
+    with pytest.raises(UsageError, match=r"^x: .* is not a list of values; write \["):
+        variations({"x": value})  # type: ignore[dict-item]
+
+
+def test_a_product_beyond_all_bounds_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"a, b have 1,001,000 combinations, more than 1,000,000; vary fewer values"):
+        product([parse_variation("a=1:1001:1"), parse_variation("b=1:1000:1")])
 
 
 def test_a_range_may_have_several_units() -> None:

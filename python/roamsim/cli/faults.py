@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+import shlex
 import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -82,6 +85,9 @@ class Commands(WholeSentences):
         raise typer.Exit(code)
 
 
+#: Options whose values begin with a path of the scenario.
+_WITH_PATHS = ("--set", "--vary")
+
 #: Choices that an error lists (chosen: they fill a few lines).
 MOST_CHOICES = 24
 
@@ -97,7 +103,8 @@ def _quoted_safely(ctx: Any = None) -> Iterator[None]:
     except Exception as error:
         # Of click, or of the copy of it that typer has.
         if isinstance(message := getattr(error, "message", None), str) and hasattr(error, "format_message"):
-            error.message = f"{streams.safe(message)} {_takes(error, ctx)}".strip()  # type: ignore[attr-defined]
+            said = f"{streams.safe(message)}{_cut_in_words(message)} {_takes(error, ctx)}"
+            error.message = said.strip()  # type: ignore[attr-defined]
         raise
 
 
@@ -118,6 +125,26 @@ def _takes(error: Any, group: Any) -> str:
     there = [item.value for item in param.shell_complete(context, "") if item.type == "plain" and item.value]
     listed = 0 < len(there) <= MOST_CHOICES and not all(name in words for name in there)
     return f"{words} There are {', '.join(there)}." if listed else words
+
+
+def _cut_in_words(message: str) -> str:
+    """What to write where a value of --set or --vary was cut at its spaces; empty for other messages."""
+    if not message.startswith("Got unexpected extra argument"):
+        return ""
+    for option, word, *others in (sys.argv[at:] for at, word in enumerate(sys.argv[:-2]) if word in _WITH_PATHS):
+        cut = list(itertools.takewhile(lambda other: not other.startswith("-") and not _is_file(other), others))
+        if cut and (word.endswith((",", "=")) or "=" not in word or cut[0].startswith(",")):
+            given = " ".join([word, *cut])
+            text = given if "=" in given else "=".join([word, " ".join(cut)])
+            return f"; a value with spaces needs quotation marks: {option} {shlex.quote(streams.safe(text))}"
+    return ""
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).exists()
+    except OSError:  # longer than a name may be
+        return False
 
 
 def _show(message: Warning | str, *_: Any, **__: Any) -> None:

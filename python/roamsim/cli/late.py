@@ -8,7 +8,11 @@ loads it at the second `import`, before any use.)
 from __future__ import annotations
 
 import importlib.util
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -30,8 +34,25 @@ class _Late(ModuleType):
         if self._loaded is None:
             if sys.modules.get(self.__name__) is self:
                 del sys.modules[self.__name__]
-            self._loaded = import_module(self.__name__)
+            with _until_whole():
+                self._loaded = import_module(self.__name__)
         return getattr(self._loaded, name)
+
+
+@contextmanager
+def _until_whole() -> Iterator[None]:
+    """Lets Ctrl-C wait: half of a package would be in the way of whatever tidies up. Other threads never see it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    asked: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: asked.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if asked:
+        signal.raise_signal(asked[0])
 
 
 def load_late() -> None:

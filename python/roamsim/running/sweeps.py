@@ -44,6 +44,9 @@ from roamsim.tables.result import keys_within, typed
 #: Replications of each point where neither a number nor a precision is asked for.
 REPLICATIONS = 1
 
+#: Points above which it is said that they are checked first (chosen: it takes some ten seconds).
+MANY = 20_000
+
 #: Replications after which a precision is judged for the first time (chosen, because with fewer the interval says
 #: little), and the most that are run for it unless told otherwise (chosen).
 FIRST_BATCH, MAX_REPLICATIONS = 5, 100
@@ -178,7 +181,7 @@ def sweep(
 
     with _folder(out) as folder, writing(folder):
         _go_on(folder, manifest)
-        run = _Sweep(folder, manifest, scenarios, makers, progress or Silent(), shard)
+        run = _Sweep(folder, manifest, scenarios, makers, progress or Silent(), shard, stays=out is not None)
         with _keeping(run, read, settings):
             if precision is None:
                 run.until(dict.fromkeys(scenarios, replications or REPLICATIONS))
@@ -186,7 +189,7 @@ def sweep(
                 run.until_precise(precision, max_replications)
             run.trace()
         tables: Mapping[str, polars.DataFrame] = run.keep()
-        run.made.require_all()
+        run.made.require_all(kept=run.stays)
         if out is None or is_url(out):
             # The folder is about to go.
             tables = dict(tables)
@@ -202,8 +205,12 @@ class _Sweep:
         engine: Engine,
         progress: Progress,
         shard: Shard,
+        *,
+        stays: bool,
     ) -> None:
         self.folder = folder
+        #: Whether the user has named the folder; else it goes with the call.
+        self.stays = stays
         self.manifest = manifest
         self.scenarios = scenarios
         self.known = dict(scenarios)
@@ -399,7 +406,7 @@ class Campaign:
             RunFailed: there are runs that failed; all others were made.
         """
         self._run.until({self.manifest.points[number].fingerprint: replications for number in points})
-        self._run.made.require_all()
+        self._run.made.require_all(kept=self._run.stays)
 
     def rows(self, table: str, points: Sequence[int], replications: int) -> polars.DataFrame:
         """The rows of a table of the first replications of points, whose numbers stand in the column `point`.
@@ -451,7 +458,7 @@ def campaign(
     manifest = _manifest(read, base, seed, command, {path: [] for path in paths})
     with _folder(out) as folder, writing(folder):
         _go_on(folder, manifest)
-        run = _Sweep(folder, manifest, {}, makers, progress or Silent(), shard)
+        run = _Sweep(folder, manifest, {}, makers, progress or Silent(), shard, stays=out is not None)
         with _keeping(run, read, settings):
             yield Campaign(run, read, settings, color, entries)
 
@@ -472,6 +479,9 @@ def _go_on(folder: Path, manifest: Manifest) -> None:
 @contextmanager
 def _keeping(run: _Sweep, read: Source, settings: Overrides) -> Iterator[None]:
     """Makes runs again that a damaged part took with it; what was made is kept when a sweep is stopped or fails."""
+    if not run.stays:
+        yield
+        return
     try:
         if run.parts.mended:
             lost = [point for point in run.manifest.points if point.fingerprint not in run.scenarios]
@@ -510,6 +520,10 @@ def _entries(
     Raises:
         ScenarioError: the scenario is not valid at one of them.
     """
+    if len(points) > MANY:
+        warn(
+            f"all {len(points):,} points are checked before the first run, which takes a while", Notice, stacklevel=2
+        )
     entries = []
     for values in points:
         changed = [(path, value.toml) for path, value in values.items()]
@@ -542,6 +556,11 @@ def _once(points: Sequence[PointEntry]) -> list[PointEntry]:
     return list(found.values())
 
 
+def _shown(point: PointEntry) -> frozenset[tuple[str, object]]:
+    """A point as tables show it."""
+    return frozenset((path, (type(value), value)) for path, value in point.shown.items())
+
+
 class _Numbers:
     """The numbers of the points of a folder, each of which is there once."""
 
@@ -550,6 +569,7 @@ class _Numbers:
         self._of: dict[object, list[tuple[PointEntry, int]]] = {}
         for number, point in enumerate(points):
             self._of.setdefault(_identity(point.values), []).append((point, number))
+        self._shown = {_shown(point): point for point in points}
         self._next = sum(map(len, self._of.values()))
 
     def add(self, point: PointEntry) -> int:
@@ -565,15 +585,19 @@ class _Numbers:
             UsageError: its values are there for another scenario: written in another way, or with another file.
         """
         alike = self._of.get(_identity(point.values), [])
+        namesake = self._shown.get(_shown(point)) if not alike else None
+        if namesake is not None:
+            alike = [(namesake, 0)]
         for known, number in alike:
             if known.fingerprint == point.fingerprint:
                 return number
         if not alike:
             return None
         known, _ = alike[0]
-        there = f"{os.fspath(self._folder)!r} holds the point {_label(known)}"
+        where = ", ".join(f"{path}={shown}" for path, shown in known.shown.items())
+        there = f"{os.fspath(self._folder)!r} holds the point {where}"
         for path, value in point.values.items():
-            if known.values[path] != value:
+            if known.values[path] != value and known is not namesake:
                 raise UsageError(f"{there}; write {path}={known.values[path]} as there, not {value}")
         raise UsageError(f"{there}, and a file that it names has changed since; choose another folder")
 

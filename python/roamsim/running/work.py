@@ -111,7 +111,7 @@ class Made:
             self.failures + other.failures,
         )
 
-    def require_all(self) -> None:
+    def require_all(self, *, kept: bool = True) -> None:
         """Tells of the runs that failed.
 
         Raises:
@@ -123,10 +123,12 @@ class Made:
         told = [f"  {failure}" for failure in self.failures[:MOST_TOLD]]
         if failed > MOST_TOLD:
             told.append(f"  and {failed - MOST_TOLD} more")
-        raise RunFailed(
-            f"{failed} of {count(self.runs + failed, 'run')} failed; what is finished is kept, and the same call "
-            "makes only the failed ones again:\n" + "\n".join(told)
+        after = (
+            "what is finished is kept, and the same call makes only the failed ones again"
+            if kept
+            else "a folder (--out) keeps the others"
         )
+        raise RunFailed(f"{failed} of {count(self.runs + failed, 'run')} failed; {after}:\n" + "\n".join(told))
 
 
 def each(runs: Sequence[Run], traces: Sequence[str], engine: Engine, progress: Progress) -> Outcomes:

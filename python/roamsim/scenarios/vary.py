@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,12 @@ from roamsim.scenarios.typed import plain
 
 #: Most values in one range (chosen, because a slip in a step should not fill the memory).
 LIMIT = 100_000
+
+#: Most points of a sweep (chosen: a manifest holds three times as many, and to check them takes minutes).
+MOST_POINTS = 1_000_000
+
+#: Two ends of a range, as others write it.
+_OTHER_RANGE = re.compile(r"(.*?[\w%/])\s*(?:\.{2,}|…|–|-|\bto\b)\s*([\d.].*)")
 
 _QUANTITY = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([A-Za-zµ%][A-Za-z/]*)?\s*")
 
@@ -92,8 +99,12 @@ def variation(
     """
     if isinstance(spec, str):
         values = tuple(value for item in split_values(spec) for value in _parse_item(path, item, resolve))
-    else:
+    elif isinstance(spec, Iterable) and not isinstance(spec, Mapping | bytes):
         values = tuple(value_of(path, value, resolve) for value in map(plain, spec))
+    else:
+        raise UsageError(
+            f"{path}: {spec!r} is not a list of values; write [{spec!r}], or a text as on the command line"
+        )
     if not values:
         raise UsageError(f"{path}: there is no value to vary")
     first: dict[object, Value] = {}
@@ -181,6 +192,11 @@ def product(varied: Iterable[Variation]) -> list[Point]:
     chosen = list(varied)
     paths = [v.path for v in chosen]
     check_paths(paths)
+    count = math.prod(len(v.values) for v in chosen)
+    if count > MOST_POINTS:
+        raise UsageError(
+            f"{', '.join(paths)} have {count:,} combinations, more than {MOST_POINTS:,}; vary fewer values"
+        )
     combinations = itertools.product(*(v.values for v in chosen))
     return [dict(zip(paths, combination, strict=True)) for combination in combinations]
 
@@ -296,7 +312,8 @@ def split_values(spec: str) -> list[str]:
 def _parse_item(path: str, item: str, resolve: Callable[[str, Any], Any]) -> list[Value]:
     if item.count(":") == 2 and item[0] not in "\"'[{":
         return _range(path, item)
-    ends = item.split(":")
+    other = _OTHER_RANGE.fullmatch(item)
+    ends = item.split(":") if other is None or _QUANTITY.fullmatch(item) else list(other.groups())
     if len(ends) == 2 and all(parse_number(end) for end in ends):
         raise UsageError(
             f"{path}: {item!r} has no step; a range is start:end:step, as in 0:0.5:0.01 or 10ms:100ms:10ms"

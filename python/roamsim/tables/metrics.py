@@ -268,6 +268,7 @@ class Target:
             raise UsageError(
                 "a metric is TABLE.COLUMN or TABLE.NAME.COLUMN, as in flows.goodput_bps or "
                 f"signalling.indications.mean_delay_s, or TABLE.COLUMN:jain; this is {text!r}"
+                + did_you_mean(metric, [m.name for m in metrics() if m.unit is not None])
             )
         if fairness and row:
             raise UsageError(f"Jain's index covers all rows of a run, as in {table}.{column}{JAIN}; this is {text!r}")

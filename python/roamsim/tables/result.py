@@ -50,7 +50,7 @@ class Tables(Named, lots.InLots):
         try:
             return self.tables[name]
         except KeyError:
-            raise KeyError(f"no table {name!r}; {there_are(name, self.tables)}") from None
+            raise KeyError(f"no table {name!r}; {_of_trace(name) or there_are(name, self.tables)}") from None
 
     def __iter__(self) -> Any:
         return iter(self.tables)
@@ -96,12 +96,10 @@ class Tables(Named, lots.InLots):
                 text = f"these results have no table {name!r} ({meaning[0].lower()}{meaning[1:].rstrip('.')}); {said}"
             else:
                 near = difflib.get_close_matches(name, [*there, *super().__dir__()], n=1)
-                text = (
-                    f"no attribute or table {name!r}; did you mean {near[0]}?"
-                    if near
-                    else (f"no attribute or table {name!r}; {said}")
-                )
-            raise AttributeError(text)
+                hint = _of_trace(name) or (f"did you mean {near[0]}?" if near else said)
+                text = f"no attribute or table {name!r}; {hint}"
+            # With its name Python would add a guess of its own.
+            raise AttributeError(text, name=None, obj=None)
 
     def __dir__(self) -> list[str]:
         missing = table_meanings().keys() - self.tables.keys()
@@ -304,6 +302,13 @@ class Result(Tables):
             "version": self.version,
             "events": self.events,
         }
+
+
+def _of_trace(name: str) -> str:
+    """How a trace of this name is recorded; empty where there is none."""
+    if name not in _roamsim.trace_kinds():
+        return ""
+    return f"trace={[name]!r} records it, in the table {name if name in table_meanings() else 'samples'}"
 
 
 def stacked(tables: Sequence[Table], runs: Table) -> polars.DataFrame:
