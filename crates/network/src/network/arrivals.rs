@@ -59,6 +59,11 @@ impl Network {
         (landed, may_have_others)
     }
 
+    /// Who has been taken already.
+    pub(crate) fn taken(&self, number: u32) -> Landed {
+        self.flights.land(number)
+    }
+
     /// The same of one that has come with the one before it.
     pub(crate) fn take_joined(&mut self, number: u32) -> Landed {
         let landed = self.flights.land(number);

@@ -512,7 +512,7 @@ impl World {
             let (landed, may_have_others) = self.network.take_landed(number);
             let wire = landed.wire;
             if may_have_others {
-                self.receive_all(moment, landed);
+                self.receive_all(moment, number);
             } else {
                 match self.network.land(moment, landed) {
                     Landing::Flies => {}
@@ -540,10 +540,11 @@ impl World {
         u64::from(worked)
     }
 
-    /// A packet that has come over a wire, and others that have come at the same instant.
+    /// A packet that has come over a wire, by its number, and others that have come at the same instant.
     #[cold]
     #[inline(never)]
-    fn receive_all(&mut self, moment: &mut Moment<'_>, mut landed: Landed) {
+    fn receive_all(&mut self, moment: &mut Moment<'_>, number: u32) {
+        let mut landed = self.network.taken(number);
         loop {
             let with = landed.with;
             match self.network.land(moment, landed) {
