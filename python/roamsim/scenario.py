@@ -2887,6 +2887,8 @@ class TcpTransport(Table):
         ecn_min_window: With `ecn`: the smallest window that marks leave, 1 or 2 segments. With 1, a mark at one
             segment has new data wait for the retransmission timeout (RFC 9438 section 4.6, RFC 3168 section
             6.1.2). Default: 2, as in Linux. Without it: 2.
+        prr_for_ecn: With `ecn` and `prr`: whether a mark reduces the window by PRR, over a round trip (RFC 9937
+            section 4). Not with `prague`. Default: no, at once (RFC 3168 section 6.1.2). Without it: false.
         accurate_ecn: Accurate feedback of marks, if both ends offer it: the receiver counts packets and bytes
             (AccECN, RFC 9768). It needs `ecn`. Default: off, as in Linux 6.12, which does not have it. Without it:
             false.
@@ -2974,6 +2976,7 @@ class TcpTransport(Table):
     pacing: bool | None = None
     ecn: bool | None = None
     ecn_min_window: int | None = None
+    prr_for_ecn: bool | None = None
     accurate_ecn: bool | None = None
     l4s: bool | None = None
     abe: bool | None = None
@@ -4177,13 +4180,13 @@ Transport = UdpTransport | TcpTransport | SctpTransport | QuicTransport
 #: `initial_window = 10`; `receive_window = "3MiB"`; `initial_receive_window = "64KiB"`; `send_buffer = "4MiB"`;
 #: `initial_send_buffer = "16KiB"`; `window_scaling = true`; `timestamps = true`; `sack = true`; `rack = true`;
 #: `tail_loss_probe = true`; `loss_probe_rules = "linux"`; `prr = true`; `frto = true`; `undo = true`; `hystart =
-#: true`; `hystart_rules = "linux"`; `pacing = false`; `ecn = false`; `dup_ack_threshold = 3`; `limited_transmit =
-#: true`; `byte_counting_limit = 1000000`; `window_validation = "linux"`; `restart_after_idle = true`; `delayed_ack =
-#: true`; `delayed_ack_rules = "linux"`; `delayed_ack_timeout = "200ms"`; `delayed_ack_adapts = true`; `quick_acks =
-#: 16`; `compressed_acks = true`; `nagle = true`; `nagle_rules = "minshall"`; `clock_granularity = "1ms"`; `min_rto =
-#: "200ms"`; `rto_rules = "linux"`; `max_rto = "120s"`; `initial_rto = "1s"`; `max_retransmissions = 15`; `keep_alive
-#: = false`; `keep_alive_time = "2h"`; `keep_alive_interval = "75s"`; `keep_alive_probes = 9`; `msl = "30s"`;
-#: `challenge_ack_limit = 1`; `challenge_ack_interval = "500ms"`.
+#: true`; `hystart_rules = "linux"`; `pacing = false`; `ecn = false`; `prr_for_ecn = true`; `dup_ack_threshold = 3`;
+#: `limited_transmit = true`; `byte_counting_limit = 1000000`; `window_validation = "linux"`; `restart_after_idle =
+#: true`; `delayed_ack = true`; `delayed_ack_rules = "linux"`; `delayed_ack_timeout = "200ms"`; `delayed_ack_adapts =
+#: true`; `quick_acks = 16`; `compressed_acks = true`; `nagle = true`; `nagle_rules = "minshall"`; `clock_granularity
+#: = "1ms"`; `min_rto = "200ms"`; `rto_rules = "linux"`; `max_rto = "120s"`; `initial_rto = "1s"`;
+#: `max_retransmissions = 15`; `keep_alive = false`; `keep_alive_time = "2h"`; `keep_alive_interval = "75s"`;
+#: `keep_alive_probes = 9`; `msl = "30s"`; `challenge_ack_limit = 1`; `challenge_ack_interval = "500ms"`.
 #: "rfc": TCP of today's standards track, with every mechanism that is modelled: `variant = "cubic"`; `cubic_rules =
 #: "rfc9438"`; `initial_window_rules = "rfc5681"`; `receive_window = "6MiB"`; `window_scaling = true`; `timestamps =
 #: true`; `sack = true`; `rack = true`; `tail_loss_probe = true`; `prr = true`; `frto = true`;

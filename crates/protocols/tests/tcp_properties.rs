@@ -69,6 +69,7 @@ prop_compose! {
             rack: parts[0],
             tail_loss_probe: parts[1],
             prr: parts[2],
+            prr_for_ecn: parts[2] != parts[5],
             frto: parts[3],
             undo: parts[4],
             reduce_after_lost_retransmission: parts[0] && parts[3] != parts[4],

@@ -199,6 +199,8 @@ reports! {
     tcp_first_send_buffer_alone: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", initial_send_buffer = \"1kB\", min_rto";
     tcp_control_that_is_a_variant: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", congestion_control = \"vegas\", min_rto";
     tcp_cubic_rules_without_cubic: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"sack\", cubic_rules = \"linux\", min_rto";
+    tcp_prr_for_ecn_alone: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", prr_for_ecn = true, min_rto";
+    tcp_prr_for_ecn_with_prague: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"prague\", ecn = true, prr = true, prr_for_ecn = true, min_rto";
     tcp_marked_window_of_none: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", ecn = true, ecn_min_window = 0, min_rto";
     tcp_marked_window_without_ecn: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", ecn_min_window = 1, min_rto";
     tcp_marked_window_of_vegas: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"vegas\", ecn = true, ecn_min_window = 1, min_rto";

@@ -470,6 +470,43 @@ fn marks_shorten_a_queue_that_two_segments_of_each_flow_make() {
     assert!(rfc < 0.6 * mean_wait_s("stack = \"rfc\", ecn_min_window = 2"), "{rfc}");
 }
 
+/// What a transport sends over 10 Mb/s and 20 ms, to a queue that marks.
+fn packets_beside_marks(transport: &str) -> u64 {
+    let text = format!(
+        "[scenario]\nname = \"marks\"\nduration = \"5s\"\n[[node]]\nname = \"a\"\n[[node]]\nname = \"b\"\n\
+         [[link]]\nname = \"path\"\nbetween = [\"a\", \"b\"]\nrate = \"10Mb/s\"\ndelay = \"20ms\"\n\
+         queue = {{ discipline = \"codel\", ecn = true }}\n\
+         [[flow]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\napplication = {{ kind = \"bulk\" }}\n\
+         transport = {{ protocol = \"tcp\", {transport} }}\n"
+    );
+    let scenario = Scenario::parse(&text, "marks", Format::Toml, &[])
+        .unwrap_or_else(|diagnostics| panic!("{transport}: {}", diagnostics.render(false)));
+    let outcome = run(&scenario, Options { fingerprints: true, ..Options::default() });
+    outcome.expect("the run succeeds").fingerprints.expect("asked for").packets
+}
+
+#[test]
+fn linux_reduces_for_marks_by_prr_where_the_congestion_control_does() {
+    for (transport, has_it) in [
+        ("stack = \"linux\"", true),
+        ("stack = \"linux\", variant = \"sack\"", true),
+        ("stack = \"linux\", variant = \"dctcp\"", true),
+        ("stack = \"linux\", variant = \"newreno\"", true),
+        ("stack = \"linux\", sack = false", true),
+        ("stack = \"linux\", variant = \"prague\"", false),
+        ("stack = \"linux\", variant = \"vegas\"", false),
+        ("stack = \"linux\", prr = false", false),
+        ("stack = \"rfc\"", false),
+    ] {
+        let preset = packets_beside_marks(&format!("{transport}, ecn = true"));
+        let without = packets_beside_marks(&format!("{transport}, ecn = true, prr_for_ecn = false"));
+        assert_eq!(preset != without, has_it, "{transport}");
+    }
+    let (at_once, by_prr) =
+        ("stack = \"rfc\", ecn = true", "stack = \"rfc\", ecn = true, prr_for_ecn = true");
+    assert_ne!(packets_beside_marks(at_once), packets_beside_marks(by_prr));
+}
+
 #[test]
 fn a_short_rest_waits_for_short_segments_alone_by_minshalls_rule() {
     let delay = |transport: &str| {

@@ -256,6 +256,9 @@ pub struct Config {
     /// The smallest window that a mark leaves, in segments. With one, a mark at that window has new data wait
     /// for the RTO (RFC 9438 4.6, RFC 3168 6.1.2). Default 2, as in Linux.
     pub ecn_min_window: u32,
+    /// A mark reduces the window by PRR, over a round trip (RFC 9937 section 4). Needs `prr` and `ecn`.
+    /// Default off (RFC 3168 6.1.2: at once).
+    pub prr_for_ecn: bool,
     /// Feedback of marks is accurate, if the peer agrees (AccECN, RFC 9768). Needs `ecn`. Default off.
     pub accurate_ecn: bool,
     /// Data goes as ECT(1), the identifier of L4S (RFC 9331 section 4.1), in place of ECT(0). Default off.
@@ -340,6 +343,7 @@ impl Default for Config {
             pacing: false,
             ecn: false,
             ecn_min_window: 2,
+            prr_for_ecn: false,
             accurate_ecn: false,
             l4s: false,
             abe: false,
@@ -405,6 +409,11 @@ impl Config {
             || self.send_buffer_bytes.is_some()
             || self.fast_open.is_some()
             || self.user_timeout_option.is_some()
+    }
+
+    /// Whether marks reduce the window by PRR.
+    pub(super) fn reduces_for_marks(&self) -> bool {
+        self.ecn && self.prr && self.prr_for_ecn && self.variant.takes_prr()
     }
 
     /// Whether marks reduce the window to one segment.

@@ -144,6 +144,7 @@ pub fn set(settings: &mut Settings, key: &str, text: &str) -> Result<(), String>
         "undo" => config.undo = on_off(text)?,
         "ecn" => config.ecn = on_off(text)?,
         "ecn_min_window" => config.ecn_min_window = value(text)?,
+        "prr_for_ecn" => config.prr_for_ecn = on_off(text)?,
         "accurate_ecn" => config.accurate_ecn = on_off(text)?,
         "abe" => config.abe = on_off(text)?,
         "fast_convergence" => config.own.set(&FAST_CONVERGENCE, u32::from(on_off(text)?)),

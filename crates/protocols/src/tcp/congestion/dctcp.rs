@@ -4,7 +4,7 @@
 //!   where M is the marked share of the octets acknowledged in it (section 3.3). It begins at 1; g is 1/16
 //!   (section 4.2).
 //! - A mark, once in a window of data: cwnd = ssthresh = (1 - Alpha / 2) cwnd (section 3.3), at least two
-//!   segments (chosen, as after a loss).
+//!   segments (chosen, as after a loss). With PRR for marks cwnd comes down over a round trip.
 //! - Growth, losses and timeouts: as [`Reno`] (sections 3.3 and 3.4).
 //!
 //! The receiver's part, an echo that says which octets were marked, is in

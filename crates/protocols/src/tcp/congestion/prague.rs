@@ -26,7 +26,7 @@
 use roamsim_engine::{Span, Time};
 
 use super::classic_queue::Signs;
-use super::keys::{Key, Value};
+use super::keys::{Key, Refusal, Value};
 use super::{Ack, Cause, CongestionControl, Delivery, Settings};
 
 /// The response to classic ECN queues.
@@ -162,6 +162,12 @@ impl CongestionControl for Prague {
     );
     const KEYS: &[Key] = &[CLASSIC_QUEUE];
     const ONLY_TRACED: Option<(&Key, u32)> = Some((&CLASSIC_QUEUE, MONITOR));
+    // `tcp_prague` is a control that sets cwnd by itself (`cong_control` of Linux), without PRR.
+    const REFUSES: &[Refusal] = &[Refusal {
+        key: "prr_for_ecn",
+        message: "`prague` moves its window by a segment with each acknowledgement",
+        help: "leave it out or write false",
+    }];
     const TAKES_SAMPLES: bool = true;
     const COUNTS_MARKS: bool = true;
 

@@ -5,7 +5,8 @@
 //! has arrived, every segment says ECE until one with CWR comes (6.1.3). The first acknowledgement with ECE
 //! for what was sent since the last reduction has the window reduced as by a loss, or by less (RFC 8511),
 //! without anything sent anew; marks and losses of what was sent before it tell of the same congestion
-//! (6.1.2). The next new data says CWR, after a loss too. Where marks may leave a window of one segment, a
+//! (6.1.2). With PRR for marks it comes down over a round trip ([`mark_reduction`](super::mark_reduction)).
+//! The next new data says CWR, after a loss too. Where marks may leave a window of one segment, a
 //! further one has new data wait for the RTO (6.1.2).
 //!
 //! A congestion control that counts marks (DCTCP, RFC 8257) has its receiver say ECE for marked data alone.
@@ -26,6 +27,7 @@ use super::{Connection, State};
 use crate::tcp::accurate_ecn::{self, AccurateEcn, Answer, Codepoint};
 use crate::tcp::config::Config;
 use crate::tcp::congestion::Cause;
+use crate::tcp::recovery::Recovery;
 use crate::tcp::segment::{AccurateOption, Flags, OPTIONS_BYTES, Options, Segment};
 use crate::tcp::sequence::from_wire;
 
@@ -317,7 +319,15 @@ impl Connection {
         }
         let flight_bytes = sender.counted_flight(&sender.outstanding());
         let is_least = sender.congestion.cwnd_bytes() <= sender.smss;
-        sender.reduce(Cause::EcnEcho { flight_bytes }, false, now);
+        if self.config.reduces_for_marks() {
+            sender.begin_mark_reduction(flight_bytes, now);
+        } else {
+            sender.reduce(Cause::EcnEcho { flight_bytes }, false, now);
+        }
+        // A repair before that proves to be needless does not take this back (as Linux).
+        if let Recovery::Rack(rack) = &mut sender.recovery {
+            rack.undo = None;
+        }
         self.ecn.on_reduction(sender.snd_max);
         self.ecn.reduced_by_echo = true;
         self.stats.ecn_reductions += 1;

@@ -1,6 +1,6 @@
 //! What only connections have that ask for more than the parts of their variant: a pacer, HyStart, Linux's
 //! acknowledging and timeout, a window that tunes itself, Minshall's rule, keep-alive and user timeout,
-//! accurate feedback of marks, a send buffer, Fast Open.
+//! accurate feedback of marks, PRR for marks, a send buffer, Fast Open.
 
 use roamsim_engine::{Span, Time};
 
@@ -13,7 +13,7 @@ use crate::tcp::congestion::{AckTrain, HyStart};
 use crate::tcp::pacing::Pacer;
 use crate::tcp::pipe_ack::PipeAck;
 use crate::tcp::received_mss::ReceivedMss;
-use crate::tcp::recovery;
+use crate::tcp::recovery::{self, Prr};
 use crate::tcp::repeat::Proof;
 use crate::tcp::rtt::LinuxVariation;
 use crate::tcp::send_buffer::SendBuffer;
@@ -31,6 +31,8 @@ pub(super) struct Extras {
     pub(super) validation: Option<Box<Validation>>,
     /// RFC 7661's.
     pub(super) pipe_ack: Option<Box<PipeAck>>,
+    /// The window grows by more than the congestion control.
+    pub(super) grows_otherwise: bool,
     /// The pacer spreads a window over the round trip where the congestion control has no rate.
     pub(super) paces_windows: bool,
     /// Segments that go count beyond transmissions and pacing.
@@ -59,6 +61,8 @@ pub(super) struct Extras {
     /// The peer's full segments, where data that arrives is looked at.
     pub(super) received_mss: ReceivedMss,
     pub(super) window_tuning: Option<WindowTuning>,
+    /// The window comes down for a mark.
+    pub(super) mark_reduction: Option<Box<MarkReduction>>,
     pub(super) tail_loss_probes: u64,
     pub(super) undone_reductions: u64,
     /// What proved the last of them needless, and from where on it was outstanding, until that is taken.
@@ -97,6 +101,18 @@ impl Validation {
     pub(super) fn is_in_use(&self, cwnd_bytes: u64, ssthresh_bytes: u64) -> bool {
         self.is_filled || cwnd_bytes < ssthresh_bytes && cwnd_bytes < self.most_bytes.saturating_mul(2)
     }
+}
+
+/// The window comes down for a mark, by PRR.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MarkReduction {
+    pub(super) prr: Prr,
+    /// What was sent up to here was sent before the mark was told.
+    pub(super) until: u64,
+    /// SND.UNA up to which it has counted.
+    pub(super) counted: u64,
+    /// The window at its end.
+    pub(super) target_bytes: u64,
 }
 
 /// Why a connection was given up, where it was not for too many retransmissions.
@@ -199,6 +215,7 @@ impl Extras {
                 hystart: config.hystart.then(|| Box::new(FirstSlowStart::new(config))),
                 validation,
                 pipe_ack,
+                grows_otherwise: config.hystart || config.window_validation != WindowValidation::Half,
                 paces_windows: config.paces(),
                 looks_at_departures,
                 acks_beyond_one_segment: config.acks_beyond_one_segment(),
@@ -214,6 +231,7 @@ impl Extras {
                 ack_compression: config.compressed_acks.then(AckCompression::default),
                 received_mss: ReceivedMss::default(),
                 window_tuning: WindowTuning::new(config),
+                mark_reduction: None,
                 tail_loss_probes: 0,
                 undone_reductions: 0,
                 undone_by: None,
@@ -221,10 +239,18 @@ impl Extras {
         })
     }
 
-    /// Whether the window grows by more than the congestion control.
-    #[inline]
-    pub(super) fn grows_otherwise(&self) -> bool {
-        self.hystart.is_some() || self.validation.is_some() || self.pipe_ack.is_some()
+    /// The first slow start has ended.
+    pub(super) fn end_hystart(&mut self) {
+        self.hystart = None;
+        self.settle_growth();
+    }
+
+    /// HyStart has ended, or a reduction for a mark begins or ends.
+    pub(super) fn settle_growth(&mut self) {
+        self.grows_otherwise = self.hystart.is_some()
+            || self.validation.is_some()
+            || self.pipe_ack.is_some()
+            || self.mark_reduction.is_some();
     }
 
     /// Whether data that arrives counts beyond the stream.

@@ -2,7 +2,8 @@
 //!
 //! The subject of each file:
 //! - [`open_close`]: the states from LISTEN to TIME-WAIT; [`fast_open`]: data on a SYN
-//! - [`arrival`]: the checks on a segment that arrives; [`ecn`]: marks of congestion
+//! - [`arrival`]: the checks on a segment that arrives; [`ecn`]: marks of congestion,
+//!   [`mark_reduction`]: PRR for them
 //! - [`sender`]: acknowledgements received; [`rack`]: losses by time; [`pipe_ack`]: windows that are not used
 //! - [`receiver`]: data received and acknowledgements owed
 //! - [`next`]: what is sent; [`send_buffer`]: what waits in the application
@@ -15,6 +16,7 @@ mod ecn;
 mod extras;
 mod fast_open;
 mod liveness;
+mod mark_reduction;
 mod next;
 mod open_close;
 mod pipe_ack;

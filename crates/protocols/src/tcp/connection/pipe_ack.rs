@@ -45,6 +45,7 @@ impl Sender {
 
     /// The congestion control hears of a loss, or of a mark. `repairs`: a recovery begins.
     pub(super) fn reduce(&mut self, cause: Cause, repairs: bool, now: Time) {
+        self.end_mark_reduction();
         let (cwnd, srtt) = (self.congestion.cwnd_bytes(), self.rtt.srtt());
         self.congestion.on_congestion(cause, now);
         let Some(pipe_ack) = self.pipe_ack() else { return };

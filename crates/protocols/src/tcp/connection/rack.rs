@@ -277,6 +277,7 @@ impl Connection {
     /// A loss that acknowledgements have told of is repaired.
     fn begin_repair(&mut self, now: Time) {
         let sender = &mut self.sender;
+        let marked = sender.end_mark_reduction();
         let at = sender.outstanding();
         let flight_bytes = sender.counted_flight(&at);
         let saved = self.config.undo.then(|| sender.congestion.clone());
@@ -287,6 +288,8 @@ impl Connection {
         if !self.ecn.has_answered(at.snd_una) {
             sender.reduce(Cause::FastRetransmit { flight_bytes }, true, now);
             self.ecn.on_reduction(at.snd_max);
+        } else if let Some(marked) = marked {
+            rack.carry_on(marked.prr);
         }
         self.timers.start(Timer::Retransmission, now + sender.rtt.rto());
         self.timers.stop(Timer::LossProbe);

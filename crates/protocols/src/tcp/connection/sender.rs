@@ -300,7 +300,7 @@ impl Sender {
         rtt: Option<Span>,
         may_grow: bool,
     ) {
-        if self.extras.as_ref().is_some_and(|extras| extras.grows_otherwise()) {
+        if self.extras.as_ref().is_some_and(|extras| extras.grows_otherwise) {
             self.grow_otherwise(now, acked, most_segments, rtt, may_grow);
         } else {
             self.grow_any_window(now, acked, most_segments, rtt, may_grow, self.in_use_bytes());
@@ -393,11 +393,12 @@ impl Sender {
     }
 
     /// The retransmission timer expired: everything in flight is taken as lost and sent anew in slow start.
-    pub(super) fn go_back(&mut self, now: Time) {
+    /// ssthresh stays if a mark that `is_answered` has told of the same congestion.
+    pub(super) fn go_back(&mut self, now: Time, is_answered: bool) {
         let at = self.outstanding();
         let cause = Cause::Timeout {
             flight_bytes: self.counted_flight(&at),
-            repeated: self.retries > 1,
+            repeated: self.retries > 1 || is_answered,
             repairing: self.recovery.is_recovering(),
         };
         self.congestion.on_congestion(cause, now);
@@ -523,7 +524,10 @@ impl Connection {
         // behind that.
         let is_deferred = matches!(progress, Progress::Deferred);
         let restart_timer = match progress {
-            Progress::Normal if echoes => true,
+            Progress::Normal if echoes => {
+                sender.follow_mark_reduction();
+                true
+            }
             Progress::Normal => {
                 sender.grow_behind_ack(now, acked, &self.config, heard.rtt, true);
                 true
@@ -633,9 +637,12 @@ impl Connection {
         match sender.recovery.on_loss(&at, sender.detection.duplicates()) {
             Response::None => return,
             Response::Repair => {
+                let marked = sender.end_mark_reduction();
                 if sender.detection.on_repair(now) && !self.ecn.has_answered(at.snd_una) {
                     sender.reduce(Cause::FastRetransmit { flight_bytes }, true, now);
                     self.ecn.on_reduction(at.snd_max);
+                } else if let Some(marked) = marked {
+                    sender.recovery.carry_on(marked.prr, &at);
                 }
             }
             Response::GoBack => {

@@ -52,9 +52,8 @@ impl Sender {
         let (flight, cwnd) = (self.flight(), self.congestion.cwnd_bytes());
         let (smss, rto, ssthresh) = (self.smss, self.rtt.rto(), self.congestion.ssthresh_bytes());
         let (snd_una, snd_nxt) = (self.snd_una, self.snd_nxt);
-        let Some(validation) = self.extras.as_mut().and_then(|extras| extras.validation.as_mut()) else {
-            return;
-        };
+        let Some(extras) = &mut self.extras else { return };
+        let Some(validation) = &mut extras.validation else { return };
         validation.on_sent(flight + smss > cwnd, flight, snd_una, snd_nxt);
         if validation.is_in_use(cwnd, ssthresh) {
             (validation.unused_since, validation.used_bytes) = (now, 0);
@@ -62,6 +61,9 @@ impl Sender {
         }
         validation.used_bytes = validation.used_bytes.max(flight);
         if !decays || self.recovery.is_recovering() || now.since(validation.unused_since) < rto {
+            return;
+        }
+        if extras.mark_reduction.is_some() {
             return;
         }
         let used_bytes = validation.used_bytes.max(initial_window_bytes);
@@ -122,6 +124,7 @@ impl Sender {
         rtt: Option<Span>,
         may_grow: bool,
     ) {
+        let may_grow = !self.follow_mark_reduction() && may_grow;
         let in_use_bytes = self.validated_bytes(now).unwrap_or_else(|| self.in_use_bytes());
         let Some(extras) = &self.extras else { return };
         let first = extras.hystart.is_some();
@@ -148,7 +151,7 @@ impl Sender {
         let is_first =
             |first: &FirstSlowStart| ssthresh_bytes == first.ssthresh_bytes && cwnd_bytes < ssthresh_bytes;
         let Some(first) = extras.hystart.as_mut().filter(|first| is_first(first)) else {
-            extras.hystart = None;
+            extras.end_hystart();
             return self.grow_any_window(now, acked, most_segments, rtt, may_grow, in_use_bytes);
         };
         let own_rtt = first.sent.as_mut().and_then(|sent| {
@@ -164,7 +167,7 @@ impl Sender {
             Ending::Linux(train) => {
                 let segments = cwnd_bytes / (*smss).max(1);
                 if rtt_now.is_some_and(|rtt| train.on_ack(now, rtt, segments, *snd_una, *snd_nxt)) {
-                    extras.hystart = None;
+                    extras.end_hystart();
                     self.congestion.leave_slow_start();
                 }
                 return self.grow_any_window(now, acked, most_segments, rtt, may_grow, in_use_bytes);
@@ -172,7 +175,7 @@ impl Sender {
         };
         let growth = hystart.on_ack(acked, *smss, rtt_now, *snd_una, *snd_nxt);
         if growth.ends {
-            extras.hystart = None;
+            extras.end_hystart();
         }
         let most_segments = growth.bytes.div_ceil(self.smss);
         self.grow_any_window(now, growth.bytes, most_segments, rtt, may_grow, in_use_bytes);

@@ -396,6 +396,18 @@ macro_rules! recoveries {
 }
 
 impl Recovery {
+    /// A repair has begun with the acknowledgement under way, amid a reduction by PRR: that goes on. It has
+    /// counted all octets up to SND.UNA.
+    #[cold]
+    pub(super) fn carry_on(&mut self, prr: Prr, at: &Outstanding) {
+        match self {
+            Recovery::Sack(sack) => sack.carry_on(prr, at),
+            Recovery::Rack(rack) => rack.carry_on(prr),
+            Recovery::NewRenoPrr(repair) => repair.carry_on(prr),
+            _ => {}
+        }
+    }
+
     /// Why what it has repaired next is taken as lost.
     pub(super) fn why_lost(&self) -> Reason {
         match self {

@@ -102,6 +102,11 @@ impl LossRecovery for NewRenoPrr {
 }
 
 impl NewRenoPrr {
+    /// A repair has begun amid a reduction.
+    pub(super) fn carry_on(&mut self, prr: Prr) {
+        self.prr = prr;
+    }
+
     /// An acknowledgement has been taken, with all that it tells of.
     pub(in crate::tcp) fn follow(&mut self, at: &Outstanding, ssthresh_bytes: u64) {
         let delivered_bytes = std::mem::take(&mut self.delivered_bytes).min(self.prr.left_bytes());

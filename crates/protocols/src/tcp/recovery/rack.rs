@@ -275,6 +275,13 @@ impl Rack {
         }
     }
 
+    /// A repair has begun amid a reduction, which has counted up to SND.UNA.
+    pub(in crate::tcp) fn carry_on(&mut self, mut prr: Prr) {
+        // What the acknowledgement under way delivers is counted with it.
+        prr.add_delivered(self.sent.sacked_bytes().saturating_sub(self.sent.heard.delivered));
+        self.prr = Some(prr);
+    }
+
     /// The window follows what the acknowledgement under way has told of.
     pub(in crate::tcp) fn follow(&mut self, at: &Outstanding, ssthresh_bytes: u64, moved: bool) {
         let (heard, pipe) = (self.sent.heard, self.sent.in_flight_bytes());

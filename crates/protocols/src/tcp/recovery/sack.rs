@@ -210,6 +210,15 @@ impl Sack {
         }
     }
 
+    /// A repair has begun amid a reduction, which has counted up to SND.UNA.
+    pub(super) fn carry_on(&mut self, mut prr: Prr, at: &Outstanding) {
+        if let Some(reduction) = &mut self.reduction {
+            // What was delivered before the acknowledgement under way, which is counted with it.
+            prr.add_delivered(reduction.delivered.saturating_sub(at.snd_una));
+            (reduction.prr, reduction.begins) = (prr, false);
+        }
+    }
+
     /// An acknowledgement has been taken, with all that it tells of.
     pub(in crate::tcp) fn follow(&mut self, at: &Outstanding, ssthresh_bytes: u64) {
         let Some(mut reduction) = self.reduction.take() else { return };

@@ -298,6 +298,15 @@ fn check_windows(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         report.add(&join(at, ["abe"]), "without ECN there are no marks that reduce the window", help);
     }
     check_marked_window(at, tcp, report);
+    // A stack has it for those that switch ECN on.
+    if tcp.prr_for_ecn && !tcp.ecn && tcp.stack.is_none() {
+        let help = "write ecn = true as well, or leave it out";
+        report.add(&join(at, ["prr_for_ecn"]), "without ECN there are no marks that reduce the window", help);
+    }
+    if tcp.prr_for_ecn && !tcp.prr {
+        let help = "write prr = true as well, or leave it out";
+        report.add(&join(at, ["prr_for_ecn"]), "`prr_for_ecn` extends `prr` to marks, which is off", help);
+    }
     if tcp.variant.counts_marks() && !tcp.ecn {
         let help = "write ecn = true as well, and a queue that marks, such as `dualpi2`";
         let message = format!("`{}` reduces its window by marks, and ECN is off", tcp.variant);
@@ -521,6 +530,7 @@ fn differs(tcp: &Tcp, key: &str) -> Option<bool> {
         "window_validation" => tcp.window_validation != defaults.window_validation,
         "ecn" => tcp.ecn,
         "ecn_min_window" => tcp.ecn_min_window != defaults.ecn_min_window,
+        "prr_for_ecn" => tcp.prr_for_ecn,
         "abe" => tcp.abe,
         "initial_ssthresh" => tcp.initial_ssthresh_bytes.is_some(),
         "byte_counting_limit" => tcp.byte_counting_limit != defaults.byte_counting_limit,

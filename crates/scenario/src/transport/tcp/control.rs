@@ -121,6 +121,7 @@ fn check_class(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
     let defaults = Tcp::default();
     for (key, set, why) in [
         ("abe", tcp.abe, "the class decides what a mark does, in `on_ecn`"),
+        ("prr_for_ecn", tcp.prr_for_ecn, "the class decides what a mark does, in `on_ecn`"),
         (
             "byte_counting_limit",
             tcp.byte_counting_limit != defaults.byte_counting_limit,

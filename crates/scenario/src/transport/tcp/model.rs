@@ -234,6 +234,9 @@ pub struct Tcp {
     /// new data wait for the retransmission timeout (RFC 9438 section 4.6, RFC 3168 section 6.1.2). Default:
     /// 2, as in Linux.
     pub ecn_min_window: u32,
+    /// With `ecn` and `prr`: whether a mark reduces the window by PRR, over a round trip (RFC 9937 section
+    /// 4). Not with `prague`. Default: no, at once (RFC 3168 section 6.1.2).
+    pub prr_for_ecn: bool,
     /// Accurate feedback of marks, if both ends offer it: the receiver counts packets and bytes (AccECN, RFC
     /// 9768). It needs `ecn`. Default: off, as in Linux 6.12, which does not have it.
     pub accurate_ecn: bool,
@@ -335,6 +338,7 @@ impl Default for Tcp {
             pacing: machine.pacing,
             ecn: machine.ecn,
             ecn_min_window: machine.ecn_min_window,
+            prr_for_ecn: machine.prr_for_ecn,
             accurate_ecn: machine.accurate_ecn,
             l4s: machine.l4s,
             abe: machine.abe,

@@ -183,6 +183,7 @@ fn any_config(random: &mut Stream) -> Config {
         tail_loss_probe: one_of(2) == 0,
         prr: one_of(4) == 0,
         frto: one_of(2) == 0,
+        prr_for_ecn: one_of(2) == 0,
         ecn_min_window: 1 + one_of(2) as u32,
         reduce_after_lost_retransmission: one_of(2) == 0,
         undo: one_of(2) == 0,

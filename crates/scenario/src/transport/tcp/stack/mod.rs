@@ -147,6 +147,13 @@ fn is_ruled_out(stack: &str, key: &str, own: Table<'_>) -> bool {
         }
         "compressed_acks" => without_sack,
         "prr" => named.is_ok_and(|named| !named.takes_prr()) || refuses(key),
+        "prr_for_ecn" => {
+            named.is_ok_and(|named| !named.takes_prr())
+                || is_off("prr")
+                || refuses("prr")
+                || refuses(key)
+                || text("congestion_control").contains('@')
+        }
         "hystart" | "window_validation" => refuses(key),
         "hystart_rules" => refuses("hystart") || is_off("hystart"),
         "nagle_rules" => is_off("nagle"),
