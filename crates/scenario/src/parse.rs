@@ -3,6 +3,7 @@
 use crate::diagnostics::{Diagnostics, Problem, Problems};
 use crate::files::Folder;
 use crate::scenario::Scenario;
+use crate::schema;
 use crate::transport::tcp::{control, stack};
 use crate::tree::{self, MAX_BYTES, Tree};
 use crate::{decode, files, overrides, repeat, validate};
@@ -99,7 +100,7 @@ fn read(
     }
     stack::apply(&mut tree);
     control::apply(&mut tree);
-    let mut scenario: Scenario = decode::decode(tree.root(), repeated, problems)?;
+    let mut scenario: Scenario = decode::decode(tree.root(), repeated, schema::other_kinds, problems)?;
     scenario.share_names();
     scenario.imply();
     if problems.count() == 0 {

@@ -3,6 +3,9 @@
 //! It is derived from the types of the keys, which [`crate::decode::schema`] helps. What holds for all of
 //! them is added here: that keys are left out rather than null, and that elements may be repeated.
 
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
@@ -20,6 +23,38 @@ pub fn schema() -> Value {
     tidy(&mut schema);
     add_count(&mut schema);
     schema
+}
+
+/// Which other kinds of a table have a key: by the key that names the kind, the kind if it is written, the
+/// keys of this kind, and the unknown key.
+pub(crate) fn other_kinds(tag: &str, kind: Option<&str>, keys: &[&str], unknown: &str) -> Vec<String> {
+    static SCHEMA: OnceLock<Value> = OnceLock::new();
+    let tables = SCHEMA.get_or_init(schema)["$defs"].as_object().into_iter().flatten();
+    let fits = |(name, has): &(&str, BTreeSet<&str>)| {
+        kind.is_none_or(|kind| kind == *name) && keys.iter().all(|key| has.contains(key))
+    };
+    let found = tables.filter_map(|(_, table)| {
+        let kinds = kinds_of(table, tag);
+        // Of tables that have all these keys the one with the fewest others.
+        let others = kinds.iter().filter(|kind| fits(kind)).map(|(_, has)| has.len()).min()?;
+        Some((others, kinds))
+    });
+    let (_, kinds) = found.min_by_key(|(others, _)| *others).unwrap_or_default();
+    kinds.into_iter().filter(|(_, has)| has.contains(unknown)).map(|(name, _)| name.to_owned()).collect()
+}
+
+/// The kinds of a table that a key names, each with its keys.
+fn kinds_of<'a>(table: &'a Value, tag: &str) -> Vec<(&'a str, BTreeSet<&'a str>)> {
+    let mut kinds: Vec<(&str, BTreeSet<&str>)> = Vec::new();
+    for variant in table["oneOf"].as_array().into_iter().flatten() {
+        let Some(name) = variant["properties"][tag]["const"].as_str() else { continue };
+        let keys = variant["properties"].as_object().into_iter().flatten().map(|(key, _)| key.as_str());
+        match kinds.iter_mut().find(|(other, _)| *other == name) {
+            Some((_, has)) => has.extend(keys),
+            None => kinds.push((name, keys.collect())),
+        }
+    }
+    kinds
 }
 
 /// Elements of the sections may be repeated, which happens before they are decoded (see `repeat`).

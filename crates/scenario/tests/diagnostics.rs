@@ -122,6 +122,8 @@ reports! {
     unknown_key_with_synonym: "rate = \"10Mb/s\"" => "bandwith = \"10Mb/s\"";
     unknown_key_without_idea: "delay = \"20ms\"" => "delay = \"20ms\"\ncolour = \"red\"";
     unknown_section: "[[link]]" => "[[links]]";
+    unknown_key_of_another_kind: "kind = \"bulk\", start" => "kind = \"bulk\", size = \"1MB\", start";
+    unknown_key_of_other_kinds_of_a_queue: "queue = { packets = 100 }" => "queue = { packets = 100, target = \"5ms\" }";
     unknown_key_of_another_protocol: "transport = { protocol = \"udp\" }\napplication" => "transport = { protocol = \"udp\", mss = \"1000B\" }\napplication";
     missing_key: "delay = \"20ms\"\n" => "";
     missing_duration: "duration = \"60s\"\n" => "";

@@ -62,15 +62,27 @@ fn elsewhere(key: &str) -> Option<String> {
     })
 }
 
+/// Which other kinds of a table have a key that this one has not: by the key that names the kind, the kind
+/// if it is written, the keys of this kind, and the unknown key.
+type OtherKinds = fn(tag: &str, kind: Option<&str>, keys: &[&str], unknown: &str) -> Vec<String>;
+
 /// Decodes the tree. What is wrong goes to `problems`, and then there is no value.
 ///
 /// Where values are `copies` of each other, which have the same place, what is wrong with all is told once.
 pub(crate) fn decode<'de, T: Deserialize<'de>>(
     root: Node<'de>,
     copies: bool,
+    other_kinds: OtherKinds,
     problems: &mut Problems,
 ) -> Option<T> {
-    let state = State { copies, ..State::default() };
+    let state = State {
+        copies,
+        other_kinds,
+        found: RefCell::default(),
+        broken: RefCell::default(),
+        broken_places: RefCell::default(),
+        searched: RefCell::default(),
+    };
     let mut value = None;
     while value.is_none() && state.found.borrow().len() < Problems::MAX {
         match T::deserialize(NodeDeserializer {
@@ -108,13 +120,13 @@ pub(crate) fn decode<'de, T: Deserialize<'de>>(
 }
 
 /// What the repeated walks share.
-#[derive(Default)]
 struct State<'de> {
     found: RefCell<Vec<Problem>>,
     /// Values already reported, taken as left out.
     broken: RefCell<Vec<Node<'de>>>,
     /// Whether values with the same place are copies of each other, and the places of those reported.
     copies: bool,
+    other_kinds: OtherKinds,
     broken_places: RefCell<BTreeSet<Place>>,
     /// Tables whose unknown keys were reported, and what these keys probably meant.
     searched: RefCell<Vec<(Table<'de>, Vec<&'static str>)>>,
@@ -237,7 +249,8 @@ impl<'de, 's> NodeDeserializer<'de, 's> {
             let meant = nearest_key(entry.key(), free.iter().copied())
                 .or_else(|| nearest_key(entry.key(), keys.iter().copied()));
             let list = alternatives(self.tags.iter().chain(keys).copied());
-            let help = match (meant, elsewhere(entry.key())) {
+            let belongs = elsewhere(entry.key()).or_else(|| self.of_another_kind(table, keys, entry.key()));
+            let help = match (meant, belongs) {
                 (Some(meant), _) => format!("did you mean `{meant}`? The keys here: {list}"),
                 (None, Some(belongs)) => format!("{belongs}; the keys here: {list}"),
                 (None, None) => format!("the keys here: {list}"),
@@ -250,6 +263,15 @@ impl<'de, 's> NodeDeserializer<'de, 's> {
             self.state.found.borrow_mut().push(problem);
         }
         self.state.searched.borrow_mut().push((table, meanings));
+    }
+
+    /// Which kinds of this table have a key, in words.
+    fn of_another_kind(&self, table: Table<'de>, keys: &[&str], unknown: &str) -> Option<String> {
+        self.tags.iter().find_map(|tag| {
+            let kinds = (self.state.other_kinds)(tag, table.get(tag).and_then(Node::text), keys, unknown);
+            let named: Vec<&str> = kinds.iter().map(String::as_str).collect();
+            (!named.is_empty()).then(|| format!("`{unknown}` goes with {tag} = {}", quoted(&named)))
+        })
     }
 
     /// Which variant a table's tag names, and where the tag stands.
