@@ -310,7 +310,8 @@ def test_plot_draws_a_time_sequence_chart_of_a_part(roamsim: Command, scenario: 
     for arguments, complaint in (
         (["segments", "--flow", "upload"], "there are 'download'"),
         (["segments", "--from", "1"], "--from takes a time with its unit"),
-        (["segments", "--from", "30s"], "between these times"),
+        (["segments", "--from", "30s"], "a figure from 30 s on shows nothing: the run ends at 10 s"),
+        (["rtt", "--from", "10s"], "a figure from 10 s on shows nothing: the run ends at 10 s"),
         (["segments", "--from", "3s", "--to", "2s"], "has no width"),
         (["flows.goodput_bps", "--from", "3s"], "--from and --to do not apply"),
         (["cwnd"], "nothing of 'cwnd' was recorded, the samples are of rto, rtt, srtt"),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from conftest import ROOT
 from roamsim.errors import UsageError
 from roamsim.scenarios.notation import rewritten
 from roamsim.scenarios.ranges import written_value
@@ -184,6 +187,11 @@ def test_a_product_beyond_all_bounds_is_refused() -> None:
 
 
 def test_a_range_may_have_several_units() -> None:
+    assert [value.toml for value in parse_variation("x=3.6km/h:3m/s:1m/s").values] == [
+        "3.6km/h",
+        "7.2km/h",
+        "10.8km/h",
+    ]
     values = parse_variation("link.line.delay=200ms:2s:600ms").values
     assert [value.toml for value in values] == ["200ms", "800ms", "1400ms", "2000ms"]
     # A text with one colon is no range.
@@ -222,6 +230,12 @@ def test_paths_to_several_places_are_varied_in_vain_if_all_of_them_are_set_behin
             product(varied)
 
 
+def test_every_unit_of_a_scenario_is_known() -> None:
+    listed = re.findall(r'unit\("(.+?)"', (ROOT / "crates/scenario/src/units/quantity.rs").read_text())
+    assert len(listed) > 20
+    assert [unit for unit in listed if quantity(f"1{unit}") is None] == []
+
+
 def test_quantities_as_numbers() -> None:
     assert quantity("10ms") == (0.01, "s")
     assert quantity("11Mb/s") == (11e6, "bps")
@@ -233,5 +247,7 @@ def test_quantities_as_numbers() -> None:
     assert quantity("1.5m/s") == (1.5, "mps")
     assert quantity("5MHz") == (5e6, "hz")
     assert quantity("-80dBm") == (-80.0, "dbm")
+    assert quantity("36km/h") == (10.0, "mps")
+    assert quantity("1Tb/s") == (1e12, "bps")
     assert quantity("newreno") is None
     assert quantity("5") is None

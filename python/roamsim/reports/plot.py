@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import textwrap
 from collections.abc import Sequence
@@ -125,6 +126,10 @@ def write(results: Results, what: str, target: Path, asked: Figured | None = Non
             raise UsageError(
                 f"{what} is not drawn over time, so --from and --to do not apply; draw a trace, such as cwnd"
             )
+    ends_s = [results.manifest.duration_s(point) or math.inf for point in range(len(results.manifest.points))]
+    if (asked.part.start_s or 0.0) >= max(ends_s):
+        begin, end = duration(asked.part.start_s or 0.0), duration(max(ends_s))
+        raise UsageError(f"a figure from {begin} on shows nothing: the run ends at {end}")
     check_file(target)
     if asked.against is not None and "." not in what:
         raise UsageError(f"one metric is drawn against another, as in --what flows.goodput_bps; {what} is none")

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 from warnings import warn
 
@@ -33,11 +34,12 @@ _UNITS: dict[str, tuple[str, str]] = {
     **{u: ("s", f) for u, f in (("ns", "1e-9"), ("us", "1e-6"), ("µs", "1e-6"), ("ms", "1e-3"), ("s", "1"))},
     "min": ("s", "60"),
     "h": ("s", "3600"),
-    **{f"{p}b/s": ("bps", f) for p, f in (("", "1"), ("k", "1e3"), ("M", "1e6"), ("G", "1e9"))},
+    **{f"{p}b/s": ("bps", f) for p, f in (("", "1"), ("k", "1e3"), ("M", "1e6"), ("G", "1e9"), ("T", "1e12"))},
     **{f"{p}B": ("bytes", f) for p, f in (("", "1"), ("k", "1e3"), ("M", "1e6"), ("G", "1e9"))},
     **{f"{p}iB": ("bytes", f) for p, f in (("K", "1024"), ("M", "1048576"), ("G", "1073741824"))},
     **{u: ("m", f) for u, f in (("mm", "1e-3"), ("cm", "1e-2"), ("m", "1"), ("km", "1e3"))},
     "m/s": ("mps", "1"),
+    "km/h": ("mps", "5/18"),
     **{f"{p}Hz": ("hz", f) for p, f in (("", "1"), ("k", "1e3"), ("M", "1e6"), ("G", "1e9"))},
     "dBm": ("dbm", "1"),
 }
@@ -207,7 +209,7 @@ def quantity(text: str) -> tuple[float, str] | None:
     if written not in _UNITS:
         return None
     unit, factor = _UNITS[written]
-    return float(number * Decimal(factor)), unit
+    return float(Fraction(number) * Fraction(factor)), unit
 
 
 def parse_number(text: str) -> tuple[Decimal, str] | None:
@@ -228,9 +230,12 @@ def in_one_unit(numbers: Sequence[tuple[Decimal, str]]) -> tuple[list[Decimal], 
         return [number for number, _ in numbers], next(iter(units), "")
     if not units <= _UNITS.keys() or len({_UNITS[unit][0] for unit in units}) > 1:
         return None
-    factors = {unit: Decimal(_UNITS[unit][1]) for unit in units}
+    factors = {unit: Fraction(_UNITS[unit][1]) for unit in units}
     smallest = min(factors, key=lambda unit: factors[unit])
-    return [number * factors.get(unit, Decimal(1)) / factors[smallest] for number, unit in numbers], smallest
+    ratios = {unit: factor / factors[smallest] for unit, factor in factors.items()}
+    # Of two units of a quantity the smaller one measures the larger one exactly.
+    exact = {unit: Decimal(ratio.numerator) / Decimal(ratio.denominator) for unit, ratio in ratios.items()}
+    return [number * exact.get(unit, Decimal(1)) for number, unit in numbers], smallest
 
 
 class Pattern(str):
