@@ -26,6 +26,7 @@ mod handover_flows;
 mod handover_keys;
 mod l4s;
 mod link_events;
+mod loss_recovery;
 mod mih_handover;
 mod mobile_ip;
 mod mobile_ip_diagnostics;

@@ -374,7 +374,7 @@ impl Connection {
         let Some(undo) = rack.undo.take() else { return };
         if rack.is_recovering() {
             rack.sent.unmark_lost();
-            rack.end();
+            rack.stop();
         }
         let Undo { congestion: before, from, .. } = *undo;
         sender.congestion.undo(before, sender.smss);

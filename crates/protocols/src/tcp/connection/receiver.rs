@@ -54,7 +54,7 @@ pub(super) struct Receiver {
     fin_at: u64,
     /// Octets of the stream the application has taken, while it does not take what arrives at once.
     taken: u64,
-    /// What has arrived beyond a gap.
+    /// What has arrived beyond a gap, a FIN as an octet behind the last one.
     pub(super) reassembly: Ranges,
     /// What SACK blocks tell of; `None` unless both ends have permitted SACK.
     pub(super) report: Option<Box<BlockReport>>,
@@ -286,7 +286,7 @@ impl Receiver {
 
     /// Whether there is data that the application has not taken, in order or beyond a gap.
     pub(super) fn holds_unread(&self) -> bool {
-        self.unread() > 0 || !self.reassembly.is_empty()
+        self.unread() > 0 || self.reassembly.first().is_some_and(|first| first.start < self.fin_at)
     }
 
     /// The application takes octets. True when the peer is to be told at once: the window has opened by a
@@ -358,13 +358,13 @@ impl Connection {
             self.stats.data_segments_received += 1;
         }
         if seq > before {
-            // Beyond a gap: a duplicate ACK at once, unless such are compressed.
-            let octets = Range { start: seq, end };
+            // Beyond a gap: a duplicate ACK at once, unless such are compressed. SACK tells of a FIN, too.
+            let octets = Range { start: seq, end: end + u64::from(fin) };
             let may_wait = self.extended.has(Extended::ARRIVALS) && segment.payload_bytes > 0;
             if !(may_wait && self.compresses_ack(now, octets)) {
                 self.receiver.acknowledgement = Acknowledgement::Alone;
             }
-            if segment.payload_bytes > 0 {
+            if segment.payload_bytes > 0 || fin {
                 self.receive_beyond_gap(octets);
             }
             return;
@@ -445,10 +445,14 @@ impl Connection {
     /// A segment that holds nothing new: it is acknowledged at once, as the last acknowledgement may be lost.
     pub(super) fn receive_duplicate(&mut self, now: Time, segment: &Segment, seq: u64) {
         self.receiver.answer_refused(now, segment, &self.config);
+        let fin = segment.flags.contains(Flags::FIN);
+        if let Some(report) = &mut self.receiver.report {
+            report.duplicate(Range {
+                start: seq,
+                end: seq + u64::from(segment.payload_bytes) + u64::from(fin),
+            });
+        }
         if segment.payload_bytes > 0 {
-            if let Some(report) = &mut self.receiver.report {
-                report.duplicate(Range { start: seq, end: seq + u64::from(segment.payload_bytes) });
-            }
             self.stats.data_segments_received += 1;
             self.stats.duplicate_segments_received += 1;
         }

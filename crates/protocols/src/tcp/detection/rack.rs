@@ -10,7 +10,8 @@
 //! quarter more for each round that brings a duplicate report (D-SACK), at most SRTT, and back to one after
 //! sixteen repairs without.
 //!
-//! Chosen: the smallest round trip is that of the last five to ten minutes, as Linux has five.
+//! Chosen: the smallest round trip is that of the last five to ten minutes, as Linux has five. A repair that
+//! is undone is none of the sixteen (`tcp_try_undo_recovery` of Linux 6.12): it shows a window too small.
 
 use roamsim_engine::{Span, Time};
 
@@ -116,7 +117,7 @@ impl Rack {
         self.persist = PERSIST;
     }
 
-    /// A repair has ended.
+    /// A repair has ended, and was needed.
     pub(in crate::tcp) fn on_repaired(&mut self) {
         self.persist = self.persist.saturating_sub(1);
         if self.persist == 0 {

@@ -293,10 +293,15 @@ impl Rack {
     /// The repair is over; whether it was a fast one.
     pub(in crate::tcp) fn end(&mut self) -> bool {
         let was_fast = self.repair == Repair::Fast;
-        self.repair = Repair::None;
-        (self.first_due, self.prr, self.frto) = (false, None, Frto::Off);
+        self.stop();
         self.detection.on_repaired();
         was_fast
+    }
+
+    /// The repair under way proved needless.
+    pub(in crate::tcp) fn stop(&mut self) {
+        self.repair = Repair::None;
+        (self.first_due, self.prr, self.frto) = (false, None, Frto::Off);
     }
 
     /// Whether octets that were sent once have arrived behind a timeout, of those sent before it (RFC 5682
