@@ -2861,8 +2861,8 @@ class TcpTransport(Table):
             in spite of delayed acknowledgements; RFC 3465 section 2.3 allows no more, and 1 after a timeout.
             Without it: 1.
         rack: RACK (RFC 8985): a segment or retransmission is lost if a later one has arrived and a round trip plus
-            a reordering window have passed. It needs a variant that repairs by SACK. Default chosen: off, as in
-            the publications; `bbr` always has it. Without it: false.
+            a reordering window have passed. It needs a variant that repairs by SACK. Left out: off (chosen, as in
+            the publications), except `bbr` and `prague`, which always have it.
         tail_loss_probe: Tail loss probes, with `rack`: a segment sent two round trips after the last one repairs a
             lost tail without a timeout (TLP, RFC 8985 section 7). Default: off. Without it: false.
         loss_probe_rules: When a probe goes at the latest, with `tail_loss_probe`. Default: RFC 8985. Without it:
@@ -2880,8 +2880,8 @@ class TcpTransport(Table):
             off. Without it: false.
         hystart_rules: The rules of `hystart`. Default: HyStart++ (RFC 9406). Without it: "rfc9406".
         pacing: Pacing spreads a window over the round trip: at twice its rate in slow start, then at 1.2 times, as
-            Linux does. Bursts have two segments or a millisecond of data. `bbr` always paces. Default: off.
-            Without it: false.
+            Linux does. Bursts have two segments or a millisecond of data. Left out: off, except `bbr` and
+            `prague`, which always pace at rates of their own.
         ecn: Explicit Congestion Notification (RFC 3168): both ends offer it, and queues with `ecn = true` mark
             instead of drop. Default chosen: off, as queues do not mark by default. Without it: false.
         ecn_min_window: With `ecn`: the smallest window that marks leave, 1 or 2 segments. With 1, a mark at one

@@ -50,6 +50,7 @@ mod semantics;
 mod series;
 mod sharing;
 mod syntax;
+mod tcp_windows;
 mod transfers;
 mod user_timeout;
 mod video;

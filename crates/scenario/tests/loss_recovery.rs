@@ -126,6 +126,20 @@ fn a_pause_costs_one_retransmission_where_a_timeout_is_undone() {
 }
 
 #[test]
+fn limited_transmit_saves_a_small_window_from_the_timer() {
+    // Three segments, the first is lost. The first duplicate ACK changes the window and does not count; the
+    // second sends a segment, whose ACK another one, whose ACK is the third duplicate: at 200 + 100 + 100 ms.
+    let of_three = |limited: bool| {
+        let transport = format!(
+            "variant = \"newreno\", initial_window = 3, delayed_ack = false, limited_transmit = {limited}"
+        );
+        repeats(&flow(&transport, "kind = \"transfer\", size = \"20kB\"", &losing("[1]")))
+    };
+    assert_eq!(of_three(true), of(&[("duplicate_acks", 4004)]));
+    assert_eq!(of_three(false), of(&[("timeout", 11000)]));
+}
+
+#[test]
 fn a_needless_repair_does_not_shrink_the_reordering_window() {
     // Packets are late by up to 60 ms, longer than the window of a quarter of the round trip. Reports of
     // duplicates widen it. Each repair is undone, so none counts among the sixteen after which it shrinks.
@@ -137,4 +151,10 @@ fn a_needless_repair_does_not_shrink_the_reordering_window() {
     // A window that shrinks has ten times as many.
     let again = integers(&outcome, "flows", "retransmissions")[0];
     assert!(again < 600, "{again}");
+    // Without timestamps only the reports of duplicates prove it.
+    let outcome = flow("stack = \"linux\", timestamps = false", "kind = \"bulk\", stop = \"10s\"", link);
+    let (events, reasons) = (texts(&outcome, "segments", "event"), texts(&outcome, "segments", "reason"));
+    let proofs: Vec<_> =
+        (0..events.len()).filter(|&row| &events[row] == "undone").map(|row| &reasons[row]).collect();
+    assert!(proofs.len() > 2 && proofs.iter().all(|proof| *proof == "dsack"), "{proofs:?}");
 }

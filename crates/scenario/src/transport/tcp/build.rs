@@ -158,7 +158,7 @@ pub(crate) fn config(
         byte_counting_limit,
         initial_ssthresh_bytes,
         own: own.clone(),
-        rack,
+        rack: rack.unwrap_or(false),
         tail_loss_probe,
         loss_probe_rules: match loss_probe_rules {
             TcpLossProbeRules::Rfc8985 => tcp::LossProbeRules::Rfc8985,
@@ -173,7 +173,7 @@ pub(crate) fn config(
             TcpHystartRules::Rfc9406 => tcp::HystartRules::PlusPlus,
             TcpHystartRules::Linux => tcp::HystartRules::Linux,
         },
-        pacing,
+        pacing: pacing.unwrap_or(false),
         ecn,
         ecn_min_window,
         prr_for_ecn,

@@ -436,7 +436,7 @@ fn window_step_bytes(most_bytes: u64) -> u64 {
 /// Parts that need another.
 fn check_parts(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
     let learns = tcp.variant.permits_sack() && tcp.sack != Some(false);
-    if tcp.rack && !learns && !tcp.variant.takes_samples() {
+    if tcp.rack == Some(true) && !learns && !tcp.variant.takes_samples() {
         let (message, help) = match tcp.sack {
             Some(false) => (
                 "`rack` needs SACK, which `sack = false` turns off".to_owned(),
@@ -467,9 +467,16 @@ fn check_parts(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         ("reduce_after_lost_retransmission", tcp.reduce_after_lost_retransmission),
         ("undo", tcp.undo),
     ] {
-        if set && !tcp.rack && !tcp.variant.takes_samples() {
+        if set && tcp.rack != Some(true) && !tcp.variant.takes_samples() {
             let message = format!("`{key}` needs the records of `rack`");
             report.add(&join(at, [key]), message, "write rack = true beside it, or leave it out");
+        }
+    }
+    for (key, value, does) in [("rack", tcp.rack, "detects losses by time"), ("pacing", tcp.pacing, "paces")]
+    {
+        if value == Some(false) && tcp.variant.takes_samples() {
+            let message = format!("`{}` always {does}", tcp.variant);
+            report.add(&join(at, [key]), message, "leave it out, or choose another variant");
         }
     }
     if tcp.compressed_acks && !tcp.sack.unwrap_or(tcp.variant.permits_sack()) {

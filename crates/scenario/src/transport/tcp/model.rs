@@ -199,9 +199,9 @@ pub struct Tcp {
     #[serde(skip)]
     pub own: Own,
     /// RACK (RFC 8985): a segment or retransmission is lost if a later one has arrived and a round trip plus
-    /// a reordering window have passed. It needs a variant that repairs by SACK. Default chosen: off, as in
-    /// the publications; `bbr` always has it.
-    pub rack: bool,
+    /// a reordering window have passed. It needs a variant that repairs by SACK. Left out: off (chosen, as in
+    /// the publications), except `bbr` and `prague`, which always have it.
+    pub rack: Option<bool>,
     /// Tail loss probes, with `rack`: a segment sent two round trips after the last one repairs a lost tail
     /// without a timeout (TLP, RFC 8985 section 7). Default: off.
     pub tail_loss_probe: bool,
@@ -225,8 +225,9 @@ pub struct Tcp {
     /// The rules of `hystart`. Default: HyStart++ (RFC 9406).
     pub hystart_rules: TcpHystartRules,
     /// Pacing spreads a window over the round trip: at twice its rate in slow start, then at 1.2 times, as
-    /// Linux does. Bursts have two segments or a millisecond of data. `bbr` always paces. Default: off.
-    pub pacing: bool,
+    /// Linux does. Bursts have two segments or a millisecond of data. Left out: off, except `bbr` and
+    /// `prague`, which always pace at rates of their own.
+    pub pacing: Option<bool>,
     /// Explicit Congestion Notification (RFC 3168): both ends offer it, and queues with `ecn = true` mark
     /// instead of drop. Default chosen: off, as queues do not mark by default.
     pub ecn: bool,
@@ -326,7 +327,7 @@ impl Default for Tcp {
             initial_ssthresh_bytes: machine.initial_ssthresh_bytes,
             byte_counting_limit: machine.byte_counting_limit,
             own: machine.own,
-            rack: machine.rack,
+            rack: None,
             tail_loss_probe: machine.tail_loss_probe,
             loss_probe_rules: TcpLossProbeRules::Rfc8985,
             prr: machine.prr,
@@ -335,7 +336,7 @@ impl Default for Tcp {
             undo: machine.undo,
             hystart: machine.hystart,
             hystart_rules: TcpHystartRules::Rfc9406,
-            pacing: machine.pacing,
+            pacing: None,
             ecn: machine.ecn,
             ecn_min_window: machine.ecn_min_window,
             prr_for_ecn: machine.prr_for_ecn,

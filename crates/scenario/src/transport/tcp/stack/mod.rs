@@ -92,6 +92,13 @@ fn counts_marks(own: Table<'_>) -> bool {
         .any(|variant| variant.counts_marks() && has_control(own, variant.congestion_control()))
 }
 
+/// Whether its congestion control has a pacing rate of its own.
+fn always_paces(own: Table<'_>) -> bool {
+    Variant::ALL
+        .iter()
+        .any(|variant| variant.takes_samples() && has_control(own, variant.congestion_control()))
+}
+
 /// Whether a preset has this key for some congestion controls alone, and transports with such settings of
 /// their own have none of them.
 fn is_of_others(stack: &str, key: &str, own: Table<'_>) -> bool {
@@ -154,6 +161,7 @@ fn is_ruled_out(stack: &str, key: &str, own: Table<'_>) -> bool {
                 || refuses(key)
                 || text("congestion_control").contains('@')
         }
+        "pacing" => always_paces(own),
         "hystart" | "window_validation" => refuses(key),
         "hystart_rules" => refuses("hystart") || is_off("hystart"),
         "nagle_rules" => is_off("nagle"),
@@ -217,11 +225,10 @@ mod tests {
         let of_cubic = vec!["cubic_rules", "hystart", "hystart_rules"];
         assert_eq!(of("linux", "cubic"), (vec![], ""));
         assert_eq!(of("linux", "sack"), (of_cubic.clone(), ""));
-        for control in ["dctcp", "prague"] {
-            assert_eq!(of("linux", control), ([&of_cubic[..], &["ecn"]].concat(), "ecn = true"));
-        }
+        assert_eq!(of("linux", "dctcp"), ([&of_cubic[..], &["ecn"]].concat(), "ecn = true"));
+        assert_eq!(of("linux", "prague"), ([&of_cubic[..], &["pacing", "ecn"]].concat(), "ecn = true"));
         let of_bbr = of("linux", "bbr").0;
-        assert!(["prr", "hystart", "window_validation"].iter().all(|key| of_bbr.contains(key)));
+        assert!(["prr", "hystart", "pacing", "window_validation"].iter().all(|key| of_bbr.contains(key)));
         // HyStart++ is for any slow start (RFC 9406).
         assert_eq!(of("rfc", "sack").0, ["cubic_rules", "fast_convergence"]);
     }
