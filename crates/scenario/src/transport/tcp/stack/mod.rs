@@ -226,7 +226,10 @@ mod tests {
         assert_eq!(of("linux", "cubic"), (vec![], ""));
         assert_eq!(of("linux", "sack"), (of_cubic.clone(), ""));
         assert_eq!(of("linux", "dctcp"), ([&of_cubic[..], &["ecn"]].concat(), "ecn = true"));
-        assert_eq!(of("linux", "prague"), ([&of_cubic[..], &["pacing", "ecn"]].concat(), "ecn = true"));
+        assert_eq!(
+            of("linux", "prague"),
+            ([&of_cubic[..], &["pacing", "ecn", "prr_for_ecn"]].concat(), "ecn = true")
+        );
         let of_bbr = of("linux", "bbr").0;
         assert!(["prr", "hystart", "pacing", "window_validation"].iter().all(|key| of_bbr.contains(key)));
         // HyStart++ is for any slow start (RFC 9406).
