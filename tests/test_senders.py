@@ -179,7 +179,7 @@ def test_a_sender_of_one_state_is_drawn_until_the_end_of_the_run(roamsim: Comman
     roamsim("run", "short.toml", "--trace", "states", "--parquet", "out", "--report", "page.html")
     picture = ["plot", "out", "--what", "states", "--out", "states.png"]
     roamsim(*picture, "--to", "1s")
-    assert "the run ended at 2 s" in roamsim(*picture, "--from", "3s", code=2).stderr
+    assert "the run ends at 2 s" in roamsim(*picture, "--from", "3s", code=2).stderr
 
 
 def test_each_run_of_a_sweep_ends_when_it_does(roamsim: Command, tmp_path: Path) -> None:
@@ -189,4 +189,4 @@ def test_each_run_of_a_sweep_ends_when_it_does(roamsim: Command, tmp_path: Path)
     assert [manifest.duration_s(point) for point in (0, 1)] == [2, 4]
     picture = ["plot", "out", "--what", "states", "--out", "states.svg"]
     roamsim(*picture, "--from", "3s")
-    assert "the run ended at 4 s" in roamsim(*picture, "--from", "5s", code=2).stderr
+    assert "the run ends at 4 s" in roamsim(*picture, "--from", "5s", code=2).stderr

@@ -422,7 +422,28 @@ def test_queues_that_differ_by_more_than_five_percent_are_counted_unless_it_is_k
 
 
 def test_bbr_and_cubic_share_a_queue_of_two_products() -> None:
-    share, use, repeats = coexistence.measured(2, 2)
+    share, use, repeats = coexistence.measured("bbr", 2, 2)
     assert 0.4 < share.mean < 0.65
     assert use.mean > 0.95
     assert 0 < repeats.mean < 0.01
+
+
+def test_bbr_1_has_the_share_of_its_closed_form_beside_cubic() -> None:
+    """A product is 66.7 packets. At a queue of two, q = 133.3: the others' share is (q - 8 - 66.7) / 2 q = 0.22, and
+    a seventh of ten times that where their window is 0.7 of its largest, 0.314. ProbeRTT takes 0.32 s of ten."""
+    low, high = coexistence.theory(2)
+    assert (round(low, 3), round(high, 3)) == (0.664, 0.755)
+    # At half a product nothing is left to the others but 0.26 s of ten.
+    assert [round(share, 3) for share in coexistence.theory(0.5)] == [0.974, 0.974]
+    share, use, _ = coexistence.measured("bbr1", 2, 2)
+    assert low - coexistence.TOLERANCE < share.mean < high + coexistence.TOLERANCE
+    assert use.mean > 0.95
+
+
+def test_a_share_beside_theory_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(coexistence, "QUEUES", (2,))
+    monkeypatch.setattr(coexistence, "theory", lambda _: (0.1, 0.2))
+    text, missed = coexistence.version_1(1)
+    assert missed == 1
+    assert "0.10 to 0.20" in text
+    assert "**no**" in text

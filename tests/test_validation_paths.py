@@ -57,3 +57,23 @@ def test_a_handover_changes_rate_and_delay_behind_its_outage() -> None:
 def test_what_is_no_case_is_refused_with_those_there_are(case: str, value: str) -> None:
     with pytest.raises(SystemExit, match="handovers: break-0.3" if case == "handover" else "cases: loss"):
         path(case, value, 1, "8s")
+
+
+@pytest.mark.parametrize(("case", "value"), [("loss", "0"), ("reordering", "5")])
+def test_packets_that_are_late_stay_in_order_unless_the_case_reorders_them(case: str, value: str) -> None:
+    (link,) = path(case, value, 1, "30s", 1.5)["link"]
+    server, client = link["delay"]
+    assert client == {
+        "from": "client",
+        "constant": "20ms",
+        "jitter": {"distribution": "exponential", "mean": "1.5ms"},
+    }
+    assert server["jitter"]["mean"] == ("1.5ms" if case == "loss" else "5ms")
+    assert server.get("reordering", False) == (case == "reordering")
+    result = roamsim.run({**path(case, value, 1, "30s", 1.5), "flow": [BULK]}, seed=1)
+    assert result.flows["delivered_bytes"][0] > 1_000_000
+
+
+def test_packets_of_a_handover_are_on_time() -> None:
+    with pytest.raises(SystemExit, match="leave --late out"):
+        path("handover", "rise", 1, "8s", 1.0)

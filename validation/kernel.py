@@ -17,7 +17,8 @@ et al. (1997) do not. Both hold for CUBIC too, whose windows are Reno's on this 
 
 `--set KEY=VALUE` sets a key of the simulated transport beside the preset. With `--runs 0` the kernel does not run.
 
-The machine has to keep the clock: the lateness of packets is part of the path. It is printed.
+The machine has to keep the clock: the lateness of packets is part of the path. It is printed. `--late MS` makes the
+packets of the simulation late as well, each by an exponential time of that mean, in their order.
 """
 
 import argparse
@@ -44,6 +45,8 @@ from validation.paths import HANDOVERS, START_S, path
 SECONDS = 20
 #: Runs of the simulation for each case that draws at random.
 SIMULATED = 40
+#: The simulation's name for a congestion control of the kernel, where it has another.
+OURS = {"bbr": "bbr1"}
 #: Cases whose runs are pairs of equal paths.
 PAIRED = ("numbers", "handover")
 #: The `roamsim` beside the interpreter.
@@ -135,10 +138,10 @@ def kernel(case: str, value: str, run: int, control: str) -> Measured:
         return Measured(int(octets.group(1)) * 8 / SECONDS, int(rows[-1][2]), int(srtt_ms) / 1000, late_ms)
 
 
-def simulated(case: str, value: str, run: int, settings: dict[str, object]) -> Measured:
+def simulated(case: str, value: str, run: int, settings: dict[str, object], late_ms: float = 0.0) -> Measured:
     """One run of the simulation over the same time."""
     # The handshake and the way of the first octet.
-    scenario = path(case, value, run, f"{START_S + SECONDS + 0.0624}s")
+    scenario = path(case, value, run, f"{START_S + SECONDS + 0.0624}s", late_ms)
     transport = {"protocol": "tcp", "stack": "linux", **settings}
     application = {"kind": "bulk", "start": f"{START_S}s"}
     bulk = {"name": "bulk", "from": "server", "to": "client", "application": application, "transport": transport}
@@ -183,12 +186,14 @@ def main() -> None:
     )
     parser.add_argument("--runs", type=int, default=8, help="runs of the kernel for each")
     parser.add_argument("--side-by-side", type=int, default=3, help="runs of the kernel at once")
-    parser.add_argument("--control", default="cubic", help="the congestion control of both")
+    parser.add_argument("--control", default="cubic", help="the congestion control of both, by the kernel's name")
+    parser.add_argument("--late", type=float, default=0.0, metavar="MS", help="mean lateness of simulated packets")
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="a key of the transport, as TOML"
     )
     arguments = parser.parse_args()
-    settings: dict[str, object] = {} if arguments.control == "cubic" else {"congestion_control": arguments.control}
+    control = OURS.get(arguments.control, arguments.control)
+    settings: dict[str, object] = {} if control == "cubic" else {"congestion_control": control}
     if arguments.control == "reno":
         # The kernel's HyStart is a part of its CUBIC.
         settings["hystart"] = False
@@ -205,7 +210,7 @@ def main() -> None:
                     pool.map(lambda run, case=case, value=value: kernel(case, value, run, arguments.control), runs)
                 )
             count = arguments.runs if case in PAIRED and theirs else SIMULATED
-            ours = [simulated(case, value, run, settings) for run in range(1, count + 1)]
+            ours = [simulated(case, value, run, settings, arguments.late) for run in range(1, count + 1)]
             rate = mean([each.rate_bps for each in ours])
             timeouts = sum(each.timeouts for each in ours) / len(ours)
             srtt_ms = statistics.median(each.srtt_ms for each in ours)

@@ -2818,13 +2818,13 @@ class TcpTransport(Table):
         limited_transmit: Whether the first duplicate acknowledgements send new data. Default: yes (RFC 3042).
             Tahoe is older and never does. Without it: true.
         sack: Whether SACK is offered (RFC 2018). Left out: yes for variants that repair by it. Without SACK these
-            recover as NewReno; `bbr` needs it. Other variants may send SACK, but ignore it.
+            recover as NewReno; BBR needs it. Other variants may send SACK, but ignore it.
         max_sack_blocks: The most SACK blocks in a segment, 1 to 4. Left out: 4, or 3 beside timestamps (RFC 2018
             section 3).
         timestamps: The timestamps option (RFC 7323 section 3). Default chosen: off, so that a header has 20 bytes.
             Without it: false.
         window_validation: Whether an unused window grows or shrinks. Default: `half` (RFC 7661 section 4.2). Not
-            with `bbr`. Without it: "half".
+            with BBR. Without it: "half".
         restart_after_idle: Whether sending restarts from the initial window after an idle time longer than the
             retransmission timeout. Default: yes (RFC 5681 section 4.1). Without it: true.
         max_retransmissions: Retransmissions of a segment before the connection is given up. Left out: no limit, as
@@ -2862,26 +2862,26 @@ class TcpTransport(Table):
             Without it: 1.
         rack: RACK (RFC 8985): a segment or retransmission is lost if a later one has arrived and a round trip plus
             a reordering window have passed. It needs a variant that repairs by SACK. Left out: off (chosen, as in
-            the publications), except `bbr` and `prague`, which always have it.
+            the publications), except BBR and `prague`, which always have it.
         tail_loss_probe: Tail loss probes, with `rack`: a segment sent two round trips after the last one repairs a
             lost tail without a timeout (TLP, RFC 8985 section 7). Default: off. Without it: false.
         loss_probe_rules: When a probe goes at the latest, with `tail_loss_probe`. Default: RFC 8985. Without it:
             "rfc8985".
         prr: Proportional rate reduction: during a repair the window follows the delivered octets, down to ssthresh
-            (RFC 9937). With or without SACK; not with `tahoe`, `reno`, `vegas` and `bbr`. Default: off. Without
-            it: false.
+            (RFC 9937). With or without SACK; not with `tahoe`, `reno`, `vegas`, `bbr` and `bbr1`. Default: off.
+            Without it: false.
         frto: F-RTO, with `rack`: after a timeout new data goes first, and a needless timeout is undone (RFC 5682).
             Default: off. Without it: false.
         reduce_after_lost_retransmission: With `rack`: whether a lost retransmission reduces the window again, once
-            per window of data (RFC 5681 section 4.3). Not with `bbr`. Default: no, as in Linux. Without it: false.
+            per window of data (RFC 5681 section 4.3). Not with BBR. Default: no, as in Linux. Without it: false.
         undo: Undoes a needless reduction, with `rack`. The proof is a D-SACK for each retransmission (RFC 3708),
             or a timestamp of the original (RFC 3522). Default: off. Without it: false.
-        hystart: HyStart: the first slow start ends when the round trip grows. Not with `vegas` and `bbr`. Default:
+        hystart: HyStart: the first slow start ends when the round trip grows. Not with `vegas` and BBR. Default:
             off. Without it: false.
         hystart_rules: The rules of `hystart`. Default: HyStart++ (RFC 9406). Without it: "rfc9406".
         pacing: Pacing spreads a window over the round trip: at twice its rate in slow start, then at 1.2 times, as
-            Linux does. Bursts have two segments or a millisecond of data. Left out: off, except `bbr` and
-            `prague`, which always pace at rates of their own.
+            Linux does. Bursts have two segments or a millisecond of data. Left out: off, except BBR and `prague`,
+            which always pace at rates of their own.
         ecn: Explicit Congestion Notification (RFC 3168): both ends offer it, and queues with `ecn = true` mark
             instead of drop. Default chosen: off, as queues do not mark by default. Without it: false.
         ecn_min_window: With `ecn`: the smallest window that marks leave, 1 or 2 segments. With 1, a mark at one
@@ -4208,11 +4208,12 @@ TcpStack = Literal["classic", "linux", "rfc"]
 #: acknowledgement (Brakmo and Peterson 1995).
 #: "cubic": The recovery of SACK with a window that grows as a cubic of time (RFC 9438).
 #: "bbr": A rate and a window from a model of the path, with RACK and pacing (BBR version 3, draft-ietf-ccwg-bbr-06).
+#: "bbr1": A rate and a window from a model of the path, with RACK and pacing (BBR version 1: `bbr` of Linux 6.12).
 #: "dctcp": The recovery of SACK with a window that falls by the share of marked octets (DCTCP, RFC 8257). It needs
 #: `ecn`.
 #: "prague": Prague: a window that falls by the share of marked octets and grows by those without a mark, paced, and
 #: alike over any round trip below 25 ms (draft-briscoe-iccrg-prague-congestion-control-04). It needs `ecn`.
-TcpVariant = Literal["tahoe", "reno", "newreno", "sack", "vegas", "cubic", "bbr", "dctcp", "prague"]
+TcpVariant = Literal["tahoe", "reno", "newreno", "sack", "vegas", "cubic", "bbr", "bbr1", "dctcp", "prague"]
 
 #: How large the first congestion window is.
 #: "rfc6928": min(10 MSS, max(2 MSS, 14600 bytes)), and one segment after two lost SYNs (RFC 6928 section 2,
@@ -4281,9 +4282,10 @@ SctpRules = Literal["rfc9260", "rfc2960"]
 #: "cubic": CUBIC of RFC 9438, shared with TCP.
 #: "cubic_linux": CUBIC of Linux: `cubic` with `cubic_rules = "linux"`.
 #: "bbr": BBR version 3 (draft-ietf-ccwg-bbr-06), shared with TCP.
+#: "bbr1": BBR version 1 (Linux's `bbr`), shared with TCP.
 #: "dctcp": DCTCP of RFC 8257, with `ecn`, shared with TCP.
 #: "prague": Prague (draft-briscoe-iccrg-prague-congestion-control-04), with `ecn`, shared with TCP.
-QuicCongestionControl = Literal["newreno", "reno", "vegas", "cubic", "cubic_linux", "bbr", "dctcp", "prague"]
+QuicCongestionControl = Literal["newreno", "reno", "vegas", "cubic", "cubic_linux", "bbr", "bbr1", "dctcp", "prague"]
 
 #: How messages travel.
 #: "stream_each": Each on a stream of its own (RFC 9000 section 2): a lost packet delays only its own messages.

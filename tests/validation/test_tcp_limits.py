@@ -59,7 +59,8 @@ def test_a_flow_of_20_gb_wraps_the_sequence_space_and_arrives_whole(variant: str
 def test_a_receive_buffer_of_two_segments_carries_two_segments_a_round_trip(variant: str, delayed_ack: str) -> None:
     """Two full segments are acknowledged at once, so a delayed ACK changes nothing: 2000 octets in 10 ms and the
     time on the line of two segments and an ACK, to 0.5 %. BBR paces at 99 % of the rate that it measures
-    (draft-ietf-ccwg-bbr, BBR.PacingMarginPercent)."""
+    (draft-ietf-ccwg-bbr, BBR.PacingMarginPercent). Version 1 remembers for ten rounds what it measures in a phase that
+    sends the two segments closer together, if each is acknowledged by itself: then it does not wait."""
     rate_bps = 10e6
     row = flow(
         variant=variant,
@@ -71,7 +72,7 @@ def test_a_receive_buffer_of_two_segments_carries_two_segments_a_round_trip(vari
     )
     segments = 2 if delayed_ack == "true" else 1
     round_trip_s = 0.010 + 8 * (segments * 1060 + 60) / rate_bps
-    paced = 0.99 if variant == "bbr" else 1.0
+    paced = 0.99 if variant == "bbr" or (variant == "bbr1" and delayed_ack == "true") else 1.0
     # One round trip for the handshake, 500 of two segments.
     assert math.isclose(row["completion_time_s"], 500 * round_trip_s / paced, rel_tol=5e-3)
     assert row["retransmissions"] == 0

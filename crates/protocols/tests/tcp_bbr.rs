@@ -1,5 +1,5 @@
 //! BBR over one bottleneck: the test cases of draft-ietf-ccwg-bbr-06, appendix A, that need no changes of the
-//! path.
+//! path, and version 1.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -292,4 +292,80 @@ fn the_random_stream_decides_when_probes_go() {
     let states = |seed| greedy(PATH, seed, 10.0).states;
     assert_eq!(states(1), states(1));
     assert_ne!(states(1), states(2));
+}
+
+/// A greedy flow of version 1 after so many seconds.
+fn greedy_of_version_1(path: Path, seed: u64, seconds: f64) -> Bottleneck {
+    let mut flow = Bottleneck::new(Variant::BBR1, path, seed);
+    flow.write_endless();
+    flow.run(secs(seconds));
+    flow
+}
+
+/// The eight phases of version 1 last a `min_rtt` each, 40 ms and the segment's 0.8 ms; the one that probes
+/// goes on until 1.25 products are in flight. Startup and Drain are as in version 3, with other gains.
+#[test]
+fn version_1_probes_every_eight_round_trips() {
+    let flow = greedy_of_version_1(PATH, 1, 9.0);
+    let names: Vec<&str> = flow.states.iter().take(3).map(|(_, name)| *name).collect();
+    assert_eq!(names[..2], ["startup", "drain"]);
+    let ups: Vec<Time> =
+        flow.states.iter().filter(|(_, name)| *name == "probe_bw_up").map(|(at, _)| *at).collect();
+    assert!(ups.len() > 20, "{:?}", flow.states);
+    for pair in ups.windows(2) {
+        let cycle_ms = pair[1].since(pair[0]).as_ns() as f64 / 1e6;
+        assert!((8.0 * 40.8..9.5 * 42.0).contains(&cycle_ms), "{cycle_ms}");
+    }
+    assert_eq!(flow.ends[0].stats().retransmissions, 0);
+}
+
+/// Ten seconds behind the smallest round trip four segments are in flight for 200 ms.
+#[test]
+fn version_1_probes_the_round_trip_every_ten_seconds() {
+    let mut flow = greedy_of_version_1(PATH, 1, 9.0);
+    let mut flights = Vec::new();
+    while flow.now < secs(24.0) {
+        flow.run(flow.now + Span::from_ms(1));
+        if flow.ends[0].congestion_state() == Some("probe_rtt") {
+            flights.push(flow.ends[0].flight_bytes());
+        }
+    }
+    let (begin, end) = flow.stay("probe_rtt", Time::ZERO);
+    assert!((secs(10.0)..secs(10.2)).contains(&begin), "{begin:?}");
+    assert!((Span::from_ms(200)..Span::from_ms(340)).contains(&end.since(begin)));
+    let (again, _) = flow.stay("probe_rtt", end);
+    assert!((Span::from_secs(10)..Span::from_ms(10_300)).contains(&again.since(end)), "{again:?}");
+    assert_eq!(flights.iter().min(), Some(&4000));
+}
+
+/// Version 1 takes no loss for congestion: of what the link carries, 3 % of independent losses cost 3 %,
+/// where version 3 keeps less than three quarters. NewReno keeps sqrt(3 / (2 p)) = 7 segments a round trip,
+/// 0.14.
+#[test]
+fn random_losses_cost_version_1_what_they_take() {
+    let lossy = Path { loss: 0.03, ..PATH };
+    let whole = share_of_rate(Variant::BBR1, PATH, 1);
+    assert!(whole > 0.96, "{whole}");
+    for seed in 1..5 {
+        let kept = share_of_rate(Variant::BBR1, lossy, seed) / whole;
+        assert!((kept - 0.97).abs() < 0.02, "{kept} of {whole}");
+    }
+    let version_3 = share_of_rate(Variant::BBR, lossy, 1);
+    assert!(version_3 < 0.75, "{version_3}");
+}
+
+/// A queue of a fifth of the product holds less than a probe of version 1 sends beyond the product, a quarter
+/// for a round trip in eight: what does not fit is lost. Measured over four seeds: 0.969 to 0.970 of the
+/// rate, of what is sent 3.1 % twice; version 3 sends less than 2 % twice.
+#[test]
+fn each_probe_of_version_1_overflows_a_short_queue() {
+    let path = Path { queue_bytes: BDP_BYTES / 5, ..PATH };
+    for seed in 1..5 {
+        let flow = greedy_of_version_1(path, seed, 60.0);
+        let share = flow.received() as f64 / (60.0 * 1.25e6);
+        let stats = flow.ends[0].stats();
+        let lost = stats.retransmissions as f64 / stats.data_segments_sent as f64;
+        assert!(share > 0.96 && (0.02..0.04).contains(&lost), "{share} {lost}");
+        assert_eq!(stats.timeouts, 0);
+    }
 }

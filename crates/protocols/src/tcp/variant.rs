@@ -112,8 +112,10 @@ impl Variant {
     pub const VEGAS: Variant = Variant::named("vegas");
     /// RFC 9438.
     pub const CUBIC: Variant = Variant::named("cubic");
-    /// BBR.
+    /// BBR version 3.
     pub const BBR: Variant = Variant::named("bbr");
+    /// BBR version 1.
+    pub const BBR1: Variant = Variant::named("bbr1");
 }
 
 impl Variant {

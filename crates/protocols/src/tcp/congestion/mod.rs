@@ -563,6 +563,7 @@ congestion_controls! {
     cubic::Cubic,
     cubic_linux::CubicLinux,
     bbr::Bbr,
+    bbr1::Bbr1,
     dctcp::Dctcp,
     prague::Prague,
     given::Given,

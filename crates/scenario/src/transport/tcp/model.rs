@@ -128,13 +128,13 @@ pub struct Tcp {
     /// and never does.
     pub limited_transmit: bool,
     /// Whether SACK is offered (RFC 2018). Left out: yes for variants that repair by it. Without SACK these
-    /// recover as NewReno; `bbr` needs it. Other variants may send SACK, but ignore it.
+    /// recover as NewReno; BBR needs it. Other variants may send SACK, but ignore it.
     pub sack: Option<bool>,
     /// The most SACK blocks in a segment, 1 to 4. Left out: 4, or 3 beside timestamps (RFC 2018 section 3).
     pub max_sack_blocks: Option<u32>,
     /// The timestamps option (RFC 7323 section 3). Default chosen: off, so that a header has 20 bytes.
     pub timestamps: bool,
-    /// Whether an unused window grows or shrinks. Default: `half` (RFC 7661 section 4.2). Not with `bbr`.
+    /// Whether an unused window grows or shrinks. Default: `half` (RFC 7661 section 4.2). Not with BBR.
     pub window_validation: TcpWindowValidation,
     /// Whether sending restarts from the initial window after an idle time longer than the retransmission
     /// timeout. Default: yes (RFC 5681 section 4.1).
@@ -200,7 +200,7 @@ pub struct Tcp {
     pub own: Own,
     /// RACK (RFC 8985): a segment or retransmission is lost if a later one has arrived and a round trip plus
     /// a reordering window have passed. It needs a variant that repairs by SACK. Left out: off (chosen, as in
-    /// the publications), except `bbr` and `prague`, which always have it.
+    /// the publications), except BBR and `prague`, which always have it.
     pub rack: Option<bool>,
     /// Tail loss probes, with `rack`: a segment sent two round trips after the last one repairs a lost tail
     /// without a timeout (TLP, RFC 8985 section 7). Default: off.
@@ -208,24 +208,24 @@ pub struct Tcp {
     /// When a probe goes at the latest, with `tail_loss_probe`. Default: RFC 8985.
     pub loss_probe_rules: TcpLossProbeRules,
     /// Proportional rate reduction: during a repair the window follows the delivered octets, down to ssthresh
-    /// (RFC 9937). With or without SACK; not with `tahoe`, `reno`, `vegas` and `bbr`. Default: off.
+    /// (RFC 9937). With or without SACK; not with `tahoe`, `reno`, `vegas`, `bbr` and `bbr1`. Default: off.
     pub prr: bool,
     /// F-RTO, with `rack`: after a timeout new data goes first, and a needless timeout is undone (RFC 5682).
     /// Default: off.
     pub frto: bool,
     /// With `rack`: whether a lost retransmission reduces the window again, once per window of data (RFC 5681
-    /// section 4.3). Not with `bbr`. Default: no, as in Linux.
+    /// section 4.3). Not with BBR. Default: no, as in Linux.
     pub reduce_after_lost_retransmission: bool,
     /// Undoes a needless reduction, with `rack`. The proof is a D-SACK for each retransmission (RFC 3708), or
     /// a timestamp of the original (RFC 3522). Default: off.
     pub undo: bool,
-    /// HyStart: the first slow start ends when the round trip grows. Not with `vegas` and `bbr`. Default:
+    /// HyStart: the first slow start ends when the round trip grows. Not with `vegas` and BBR. Default:
     /// off.
     pub hystart: bool,
     /// The rules of `hystart`. Default: HyStart++ (RFC 9406).
     pub hystart_rules: TcpHystartRules,
     /// Pacing spreads a window over the round trip: at twice its rate in slow start, then at 1.2 times, as
-    /// Linux does. Bursts have two segments or a millisecond of data. Left out: off, except `bbr` and
+    /// Linux does. Bursts have two segments or a millisecond of data. Left out: off, except BBR and
     /// `prague`, which always pace at rates of their own.
     pub pacing: Option<bool>,
     /// Explicit Congestion Notification (RFC 3168): both ends offer it, and queues with `ecn = true` mark

@@ -84,6 +84,42 @@ const MOST_QUANTUM_BYTES: u64 = 65_536;
 /// Infinity of the draft.
 const NONE: u64 = u64::MAX;
 
+/// What no version of BBR goes with.
+pub(super) const REFUSES: &[Refusal] = &[
+    Refusal { key: "sack", message: "BBR measures the path by SACK", help: "leave it out" },
+    Refusal {
+        key: "prr",
+        message: "BBR sets its own window during recovery",
+        help: "leave it out or write false",
+    },
+    Refusal {
+        key: "reduce_after_lost_retransmission",
+        message: "BBR counts every lost transmission",
+        help: "leave it out or write false",
+    },
+    Refusal { key: "hystart", message: "BBR has no slow start", help: "leave it out or write false" },
+    Refusal {
+        key: "window_validation",
+        message: "BBR bounds an unused window by itself",
+        help: "leave it out",
+    },
+    Refusal {
+        key: "ecn",
+        message: "BBR has no response to ECN marks",
+        help: "leave it out or write false",
+    },
+    Refusal {
+        key: "initial_ssthresh",
+        message: "BBR has no slow start threshold",
+        help: "leave it out",
+    },
+    Refusal {
+        key: "byte_counting_limit",
+        message: "BBR counts every acknowledged octet",
+        help: "leave it out",
+    },
+];
+
 /// BBR: window and rate, and the model behind them.
 #[derive(Clone, Debug)]
 #[repr(C)] // cwnd and ssthresh at the same place in every law
@@ -100,40 +136,7 @@ impl CongestionControl for Bbr {
     const VARIANT: Option<&str> = Some(
         "A rate and a window from a model of the path, with RACK and pacing (BBR version 3, draft-ietf-ccwg-bbr-06).",
     );
-    const REFUSES: &[Refusal] = &[
-        Refusal { key: "sack", message: "`bbr` measures the path by SACK", help: "leave it out" },
-        Refusal {
-            key: "prr",
-            message: "`bbr` sets its own window during recovery",
-            help: "leave it out or write false",
-        },
-        Refusal {
-            key: "reduce_after_lost_retransmission",
-            message: "`bbr` counts every lost transmission",
-            help: "leave it out or write false",
-        },
-        Refusal { key: "hystart", message: "`bbr` has no slow start", help: "leave it out or write false" },
-        Refusal {
-            key: "window_validation",
-            message: "`bbr` bounds an unused window by itself",
-            help: "leave it out",
-        },
-        Refusal {
-            key: "ecn",
-            message: "BBR's draft names no response to ECN marks",
-            help: "leave it out or write false",
-        },
-        Refusal {
-            key: "initial_ssthresh",
-            message: "`bbr` has no slow start threshold",
-            help: "leave it out",
-        },
-        Refusal {
-            key: "byte_counting_limit",
-            message: "`bbr` counts every acknowledged octet",
-            help: "leave it out",
-        },
-    ];
+    const REFUSES: &[Refusal] = REFUSES;
     const TAKES_SAMPLES: bool = true;
 
     fn new(_settings: &Settings) -> Bbr {
