@@ -219,7 +219,7 @@ reports! {
     tcp_delayed_ack_count_beside_rules: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", delayed_ack_count = 3, delayed_ack_rules = \"linux\", min_rto";
     tcp_validation_with_bbr: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"bbr\", window_validation = \"linux\", min_rto";
     tcp_hystart_with_vegas: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"vegas\", hystart = true, min_rto";
-    tcp_bbr_with_what_it_lacks: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"bbr\", sack = false, prr = true, hystart = true, ecn = true, initial_ssthresh = \"10kB\", byte_counting_limit = 2, min_rto";
+    tcp_bbr_with_what_it_lacks: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"bbr\", sack = false, prr = true, hystart = true, restart_after_idle = false, ecn = true, initial_ssthresh = \"10kB\", byte_counting_limit = 2, min_rto";
     tcp_bbr_without_what_it_always_does: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", stack = \"linux\", variant = \"bbr\", rack = false, pacing = false, min_rto";
     deadline_of_no_time: "interval = \"20ms\"" => "interval = \"20ms\", deadline = \"0s\"";
     deadline_behind_the_end: "interval = \"20ms\"" => "interval = \"20ms\", deadline = \"2h\"";

@@ -535,6 +535,7 @@ fn differs(tcp: &Tcp, key: &str) -> Option<bool> {
         "reduce_after_lost_retransmission" => tcp.reduce_after_lost_retransmission,
         "hystart" => tcp.hystart,
         "window_validation" => tcp.window_validation != defaults.window_validation,
+        "restart_after_idle" => tcp.restart_after_idle != defaults.restart_after_idle,
         "ecn" => tcp.ecn,
         "ecn_min_window" => tcp.ecn_min_window != defaults.ecn_min_window,
         "prr_for_ecn" => tcp.prr_for_ecn,

@@ -104,6 +104,11 @@ pub(super) const REFUSES: &[Refusal] = &[
         help: "leave it out",
     },
     Refusal {
+        key: "restart_after_idle",
+        message: "BBR goes on behind an idle time at its rate",
+        help: "leave it out",
+    },
+    Refusal {
         key: "ecn",
         message: "BBR has no response to ECN marks",
         help: "leave it out or write false",

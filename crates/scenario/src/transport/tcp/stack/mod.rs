@@ -162,7 +162,7 @@ fn is_ruled_out(stack: &str, key: &str, own: Table<'_>) -> bool {
                 || text("congestion_control").contains('@')
         }
         "pacing" => always_paces(own),
-        "hystart" | "window_validation" => refuses(key),
+        "hystart" | "window_validation" | "restart_after_idle" => refuses(key),
         "hystart_rules" => refuses("hystart") || is_off("hystart"),
         "nagle_rules" => is_off("nagle"),
         // A class in Python counts by itself.
