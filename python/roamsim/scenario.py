@@ -2826,7 +2826,7 @@ class TcpTransport(Table):
         window_validation: Whether an unused window grows or shrinks. Default: `half` (RFC 7661 section 4.2). Not
             with BBR. Without it: "half".
         restart_after_idle: Whether sending restarts from the initial window after an idle time longer than the
-            retransmission timeout. Default: yes (RFC 5681 section 4.1). `bbr` never does. Without it: true.
+            retransmission timeout. Default: yes (RFC 5681 section 4.1). BBR never does. Without it: true.
         max_retransmissions: Retransmissions of a segment before the connection is given up. Left out: no limit, as
             in the published studies.
         user_timeout: How long data or a SYN may stay without progress before the connection is given up (the user

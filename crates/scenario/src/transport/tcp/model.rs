@@ -137,7 +137,7 @@ pub struct Tcp {
     /// Whether an unused window grows or shrinks. Default: `half` (RFC 7661 section 4.2). Not with BBR.
     pub window_validation: TcpWindowValidation,
     /// Whether sending restarts from the initial window after an idle time longer than the retransmission
-    /// timeout. Default: yes (RFC 5681 section 4.1). `bbr` never does.
+    /// timeout. Default: yes (RFC 5681 section 4.1). BBR never does.
     pub restart_after_idle: bool,
     /// Retransmissions of a segment before the connection is given up. Left out: no limit, as in the
     /// published studies.
