@@ -59,21 +59,12 @@ def test_what_is_no_case_is_refused_with_those_there_are(case: str, value: str) 
         path(case, value, 1, "8s")
 
 
-@pytest.mark.parametrize(("case", "value"), [("loss", "0"), ("reordering", "5")])
-def test_packets_that_are_late_stay_in_order_unless_the_case_reorders_them(case: str, value: str) -> None:
-    (link,) = path(case, value, 1, "30s", 1.5)["link"]
-    server, client = link["delay"]
-    assert client == {
-        "from": "client",
-        "constant": "20ms",
-        "jitter": {"distribution": "exponential", "mean": "1.5ms"},
-    }
-    assert server["jitter"]["mean"] == ("1.5ms" if case == "loss" else "5ms")
-    assert server.get("reordering", False) == (case == "reordering")
-    result = roamsim.run({**path(case, value, 1, "30s", 1.5), "flow": [BULK]}, seed=1)
+@pytest.mark.parametrize(("case", "value"), CASES)
+def test_late_packets_come_by_a_link_of_their_own(case: str, value: str) -> None:
+    on_time, late = path(case, value, 1, "30s"), path(case, value, 1, "30s", 1.5)
+    clock = late["link"].pop()
+    assert late["link"] == on_time["link"]
+    assert clock["delay"] == {"constant": "0s", "jitter": {"distribution": "exponential", "mean": "1.5ms"}}
+    late["link"].append(clock)
+    result = roamsim.run({**late, "flow": [{**BULK, "from": "sender"}]}, seed=1)
     assert result.flows["delivered_bytes"][0] > 1_000_000
-
-
-def test_packets_of_a_handover_are_on_time() -> None:
-    with pytest.raises(SystemExit, match="leave --late out"):
-        path("handover", "rise", 1, "8s", 1.0)

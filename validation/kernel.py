@@ -142,12 +142,13 @@ def simulated(case: str, value: str, run: int, settings: dict[str, object], late
     """One run of the simulation over the same time."""
     # The handshake and the way of the first octet.
     scenario = path(case, value, run, f"{START_S + SECONDS + 0.0624}s", late_ms)
+    sender = "sender" if late_ms else "server"
     transport = {"protocol": "tcp", "stack": "linux", **settings}
     application = {"kind": "bulk", "start": f"{START_S}s"}
-    bulk = {"name": "bulk", "from": "server", "to": "client", "application": application, "transport": transport}
+    bulk = {"name": "bulk", "from": sender, "to": "client", "application": application, "transport": transport}
     result = roamsim.run({**scenario, "flow": [bulk]}, seed=run, trace="rtt")
     of_sender = result.samples.filter(
-        (polars.col("from") == "server")
+        (polars.col("from") == sender)
         & (polars.col("quantity") == "srtt")
         & (polars.col("time_s") < START_S + STEADY_S)
     )

@@ -74,19 +74,11 @@ def handed_over(handover: Handover, run: int) -> dict[str, object]:
     return link | ({"outages": outages} if outages else {})
 
 
-def late(link: dict[str, object], mean_ms: float) -> list[dict[str, object]]:
-    """The delays of a link whose packets are later by an exponential time, in their order."""
-    jitter = {"distribution": "exponential", "mean": f"{mean_ms}ms"}
-    delay = link["delay"]
-    if isinstance(delay, str):
-        return [{"from": end, "constant": delay, "jitter": jitter} for end in ("server", "client")]
-    if isinstance(delay, list):
-        return [of_end if "jitter" in of_end else {**of_end, "jitter": jitter} for of_end in delay]
-    raise SystemExit("packets of handovers are on time: leave --late out")
-
-
 def path(case: str, value: str, run: int, duration: str, late_ms: float = 0.0) -> dict[str, object]:
-    """A scenario with the path of a case, in one of its runs, and no traffic. Packets are late by that mean."""
+    """A scenario with the path of a case, in one of its runs, and no traffic.
+
+    Packets may be late between "server" and "sender" behind it, by an exponential time of this mean, in their order.
+    """
     link: dict[str, object] = {"name": "path", "between": ["client", "server"], "rate": "10Mb/s", "delay": "20ms"}
     if case == "loss":
         link["loss"] = {"model": "bernoulli", "probability": float(value) / 100}
@@ -114,10 +106,13 @@ def path(case: str, value: str, run: int, duration: str, late_ms: float = 0.0) -
     else:
         cases = "loss, numbers, outage, reordering, step, handover"
         raise SystemExit(f"there is no case {case}; cases: {cases}")
+    nodes, links = ["client", "server"], [link]
     if late_ms:
-        link["delay"] = late(link, late_ms)
+        nodes.append("sender")
+        delay = {"constant": "0s", "jitter": {"distribution": "exponential", "mean": f"{late_ms}ms"}}
+        links.append({"name": "clock", "between": ["server", "sender"], "rate": "1Gb/s", "delay": delay})
     return {
         "scenario": {"name": "The same path", "duration": duration, "ip": "ipv4"},
-        "node": [{"name": "client"}, {"name": "server"}],
-        "link": [link],
+        "node": [{"name": name} for name in nodes],
+        "link": links,
     }
