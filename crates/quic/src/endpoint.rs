@@ -572,7 +572,8 @@ impl Quic {
         };
         let Some(transmit) = transmit else {
             self.buffer = buffer;
-            let deadline = connection.poll_timeout().map(clock::simulated);
+            // An acknowledgement that makes the timeout of a probe shorter may leave its time in the past.
+            let deadline = connection.poll_timeout().map(|at| clock::simulated(at).max(now));
             self.deadline = deadline.into_iter().chain(is_held.then_some(self.next_send)).min();
             return None;
         };

@@ -374,6 +374,16 @@ fn a_silent_path_ends_the_connection_after_its_idle_timeout() {
     assert_eq!(texts(&outcome, "flows", "connection").iter().collect::<Vec<_>>(), ["timed out"]);
 }
 
+/// The first acknowledgement behind an outage ends the backoff of the probe: by its shorter timeout the time
+/// is past. The probe goes at once; no event comes before the one that it follows from.
+#[test]
+fn a_probe_whose_time_is_past_goes_at_once() {
+    let slow = ("link.path.rate", "2kb/s");
+    let outage = ("link.path.outages", "[{ start = \"5s\", duration = \"10s\" }]");
+    let outcome = outcome(&[BULK, slow, outage], Trace::default());
+    assert!(floats(&outcome, "flows", "goodput_bps")[0] > 0.0);
+}
+
 /// A walk of 120 s between two cells: each change of the nearer one is a migration, which is complete when
 /// the server's first packet has come to the new address. The way there and back has 80 ms of delay, and
 /// packets of the queues before it.
