@@ -108,6 +108,7 @@ struct Model {
     has_round_trip: bool,
     in_flight: u64,
     delivered: u64,
+    /// When the last of them were, or sending began behind a silence.
     delivered_at: Time,
     /// Octets lost so far, and those of them that came since the last acknowledgement.
     lost: u64,
@@ -367,7 +368,8 @@ impl Bbr1 {
         }
     }
 
-    fn update_min_rtt(&mut self, delivery: &Delivery) {
+    /// True in ProbeRTT, with its end.
+    fn update_min_rtt(&mut self, delivery: &Delivery) -> bool {
         let now = delivery.now;
         let model = &mut *self.model;
         let is_expired = now > model.min_rtt_stamp + MIN_RTT_FILTER;
@@ -375,12 +377,13 @@ impl Bbr1 {
             (model.min_rtt, model.min_rtt_stamp) = (rtt, now);
         }
         if is_expired && !model.idle_restart && model.state != State::ProbeRtt {
-            self.save_cwnd();
-            let model = &mut *self.model;
+            // In this order an older window stays, if it was wider.
             (model.state, model.probe_rtt_done_stamp) = (State::ProbeRtt, None);
+            self.save_cwnd();
         }
         let model = &mut *self.model;
-        if model.state == State::ProbeRtt {
+        let probes_rtt = model.state == State::ProbeRtt;
+        if probes_rtt {
             if model.probe_rtt_done_stamp.is_some() {
                 model.probe_rtt_round_done |= model.round_start;
                 if model.probe_rtt_round_done {
@@ -393,6 +396,7 @@ impl Bbr1 {
             }
         }
         self.model.idle_restart &= delivery.sample.delivered_bytes == 0;
+        probes_rtt
     }
 
     fn check_probe_rtt_done(&mut self, now: Time) {
@@ -534,7 +538,7 @@ impl CongestionControl for Bbr1 {
 
     fn on_handshake(&mut self, now: Time, rtt: Option<Span>) {
         let model = &mut *self.model;
-        (model.min_rtt_stamp, model.ack_epoch_stamp) = (now, now);
+        (model.min_rtt_stamp, model.ack_epoch_stamp, model.delivered_at) = (now, now, now);
         if let Some(rtt) = rtt {
             model.min_rtt = rtt;
             model.has_round_trip = true;
@@ -542,18 +546,13 @@ impl CongestionControl for Bbr1 {
         }
     }
 
-    /// Without a time of its own it happened with the last acknowledgement.
     fn on_congestion(&mut self, cause: Cause) {
-        self.on_congestion_at(cause, self.model.delivered_at);
-    }
-
-    fn on_congestion_at(&mut self, cause: Cause, now: Time) {
         match cause {
             Cause::FastRetransmit { .. } | Cause::EcnEcho { .. } => {
                 self.save_cwnd();
                 self.model.cause = Repair::Fast;
             }
-            // It ends a round, and tells the search for a policer of a loss.
+            // It ends a round, and tells the search for a policer of a loss, as if with the last delivery.
             Cause::Timeout { .. } | Cause::GoBack { .. } => {
                 self.save_cwnd();
                 let model = &mut *self.model;
@@ -561,8 +560,9 @@ impl CongestionControl for Bbr1 {
                 (model.full_bw, model.round_start) = (0, true);
                 // What the timer has taken as lost is no news of the next acknowledgement.
                 model.just_lost = 0;
-                if model.policer.take(model.seen(now, true, false)) {
-                    model.start_probe_bw(now);
+                let at = model.delivered_at;
+                if model.policer.take(model.seen(at, true, false)) {
+                    model.start_probe_bw(at);
                 }
                 self.cwnd_bytes = model.in_flight + model.smss_bytes;
             }
@@ -602,7 +602,7 @@ impl CongestionControl for Bbr1 {
     /// It goes on at the rate of the path, which leaves no queue.
     fn on_idle_end(&mut self, now: Time, _last_sent_at: Time) {
         let model = &mut *self.model;
-        model.idle_restart = true;
+        (model.idle_restart, model.delivered_at) = (true, now);
         (model.ack_epoch_stamp, model.ack_epoch_bytes) = (now, 0);
         match model.state {
             State::ProbeBw => model.set_pacing_rate(self.cwnd_bytes, None, UNIT),
@@ -632,10 +632,10 @@ impl CongestionControl for Bbr1 {
         }
         model.check_full_bw_reached(delivery.sample.app_limited);
         self.check_drain(now);
-        self.update_min_rtt(delivery);
+        let probes_rtt = self.update_min_rtt(delivery);
         let model = &mut *self.model;
         model.set_pacing_rate(self.cwnd_bytes, delivery.rtt, model.pacing_gain());
         self.set_cwnd(delivery, lost);
-        self.model.state == State::ProbeRtt
+        probes_rtt
     }
 }

@@ -52,9 +52,19 @@ impl Path {
         let one = Lost { start: 0, end: lost, ..Lost::default() };
         self.bbr.on_losses(&[one], in_flight, self.delivered + bytes, self.now + RTT);
         if self.bbr.model.repair == Repair::None {
-            self.bbr.on_congestion_at(Cause::FastRetransmit { flight_bytes: in_flight }, self.now + RTT);
+            self.bbr.on_congestion(Cause::FastRetransmit { flight_bytes: in_flight });
         }
         self.round_with(bytes, in_flight, |delivery| delivery.recovering = true);
+    }
+
+    /// So many octets are lost, and the retransmission timer expires a second behind the last acknowledgement.
+    fn time_out(&mut self, lost: u64) {
+        self.now += Span::from_secs(1);
+        self.bbr.on_losses(&[Lost { end: lost, ..Lost::default() }], 0, self.delivered, self.now);
+        self.bbr.on_congestion_at(
+            Cause::Timeout { flight_bytes: lost, repeated: false, repairing: false },
+            self.now,
+        );
     }
 
     /// Rounds of 100,000 octets until ProbeBW has begun, in its third phase.
@@ -200,9 +210,7 @@ fn a_timeout_leaves_a_segment_beside_the_flight_and_its_end_gives_the_window_bac
     let mut path = Path::probing();
     path.round(100_000, 90_000);
     let cwnd_bytes = path.bbr.cwnd_bytes();
-    let now = path.now + RTT;
-    path.bbr.on_losses(&[Lost { end: 90_000, ..Lost::default() }], 0, path.delivered, now);
-    path.bbr.on_congestion_at(Cause::Timeout { flight_bytes: 90_000, repeated: false, repairing: false }, now);
+    path.time_out(90_000);
     assert_eq!((path.bbr.cwnd_bytes(), path.bbr.model.full_bw), (1000, 0));
     // What the timer took as lost is no loss of the acknowledgement, and does not end the first phase. The
     // window is four segments at least.
@@ -237,11 +245,28 @@ fn probe_rtt_holds_four_segments_for_200_ms_and_a_round_every_ten_seconds() {
     path.round(4000, 4000);
     path.round(4000, 4000);
     assert_eq!((path.now, path.bbr.model.state), (done, State::ProbeRtt));
-    assert!(!path.round_with(4000, 4000, |_| {}));
+    // With its last acknowledgement, too, what is in flight says nothing of the rate.
+    assert!(path.round_with(4000, 4000, |_| {}));
     assert_eq!((path.bbr.model.state, path.bbr.model.min_rtt_stamp), (State::ProbeBw, path.now));
     // Two segments more in the first phase.
     let most = if path.bbr.model.cycle_index == 0 { 308_000 } else { 306_000 };
     assert_eq!(path.bbr.cwnd_bytes(), most.min(cwnd_bytes + 4000));
+    assert!(!path.round_with(4000, 4000, |_| {}));
+}
+
+#[test]
+fn the_window_behind_probe_rtt_is_the_widest_that_was_kept() {
+    let mut path = Path::probing();
+    path.bbr.model.min_rtt_stamp = Time::ZERO;
+    path.now = Time::ZERO + Span::from_secs(11);
+    // Losses have taken the window down since it was kept.
+    (path.bbr.cwnd_bytes, path.bbr.model.prior_cwnd) = (100_000, 250_000);
+    path.round(1000, 4000);
+    assert_eq!((path.bbr.model.state, path.bbr.cwnd_bytes()), (State::ProbeRtt, 4000));
+    while path.bbr.model.state == State::ProbeRtt {
+        path.round(4000, 4000);
+    }
+    assert_eq!(path.bbr.cwnd_bytes(), 254_000);
 }
 
 #[test]
@@ -288,6 +313,24 @@ fn behind_a_policer_the_rate_is_what_it_lets_through() {
     let before = path.bbr.clone();
     path.bbr.undo(before);
     assert_eq!((path.bbr.model.policer.bw(), path.bbr.model.full_bw), (None, 0));
+}
+
+#[test]
+fn a_timeout_tells_the_search_for_a_policer_of_the_time_of_the_last_delivery() {
+    let mut path = Path::probing();
+    // The interval begins a second before the timer expires, whose round is its first.
+    path.time_out(90_000);
+    for _ in 0..3 {
+        path.lossy_round(80_000, 90_000, 20_000);
+    }
+    // 240,000 octets in 1.3 s are 184,615 a second. The second interval has its last delivery behind 300 ms,
+    // and its fourth round with the timer.
+    for _ in 0..3 {
+        path.lossy_round(18_500, 90_000, 5000);
+    }
+    assert_eq!(path.bbr.model.policer.bw(), None);
+    path.time_out(90_000);
+    assert_eq!(path.bbr.model.policer.bw(), Some(184_807));
 }
 
 #[test]
