@@ -440,6 +440,20 @@ def test_bbr_1_has_the_share_of_its_closed_form_beside_cubic() -> None:
     assert use.mean > 0.95
 
 
+def test_over_other_paths_the_table_says_how_far_theory_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A product is 41.7 packets, and the round trip 60 ms longer.
+    low, high = coexistence.theory(2, coexistence.Path(5, 100))
+    assert (round(low, 3), round(high, 3)) == (0.676, 0.758)
+    assert coexistence.scenario("bbr1", 2, (0, 0), coexistence.Path(5, 100))["link"][0]["queue"] == {"packets": 83}  # type: ignore[index]
+    monkeypatch.setattr(coexistence, "QUEUES", (2,))
+    monkeypatch.setattr(coexistence, "ELSEWHERE", (coexistence.Path(20, 40),))
+    assert "(" not in coexistence.elsewhere(1)
+    monkeypatch.setattr(coexistence, "theory", lambda *_: (0.1, 0.2))
+    text = coexistence.elsewhere(1)
+    share, _, _ = coexistence.measured("bbr1", 2, 1)
+    assert f"| 20 Mb/s | 40 ms | {share.mean:.2f} (+{share.mean - 0.2:.2f}) |" in text
+
+
 def test_a_share_beside_theory_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(coexistence, "QUEUES", (2,))
     monkeypatch.setattr(coexistence, "theory", lambda _: (0.1, 0.2))

@@ -1,6 +1,7 @@
 """BBR beside CUBIC at a drop-tail queue of 0.5 to 8 products of rate and round trip, as Markdown.
 
     python -m validation.coexistence [--runs 8] [--update docs/validation.md]
+    python -m validation.coexistence --elsewhere [--late 1] [--runs 8] [--update docs/validation.md]
 
 One flow of each, both with `stack = "linux"`, share 20 Mb/s and a round trip of 40 ms for 120 s. They start within
 the first second, at random. The table has BBR's share of what both deliver from 30 s on, with a 95 % interval.
@@ -14,14 +15,17 @@ loss CUBIC's is 0.7 of that, and p q above is 0.7 p q. The smallest round trip l
 within two hundredths. Packets are late by 1 ms on average, as on a machine: without that version 1 finds the rate
 exactly.
 
+`--elsewhere` measures version 1 over other rates and round trips, where the form often misses. That is no failure.
+
 No published model fits version 3 (Sarpkaya et al., "BBR's Sharing Behavior with CUBIC and Reno", IFIP Networking
 2025). So only starving is a fault there.
 """
 
 import argparse
+import pathlib
 import random
 import sys
-from pathlib import Path
+from typing import NamedTuple
 
 import roamsim
 from roamsim.statistics import Estimate, mean
@@ -29,8 +33,6 @@ from roamsim.statistics import Estimate, mean
 from peers import document
 from validation.tables import show
 
-RATE_BPS = 20_000_000
-DELAY_S = 0.02
 #: Queues in products of rate and round trip.
 QUEUES = (0.5, 1, 2, 4, 8)
 DURATION_S = 120
@@ -39,29 +41,44 @@ WARM_UP_S = 30
 LEAST_SHARE = 0.05
 #: Of a full segment with IPv4 and TCP headers.
 PACKET_BYTES = 1500
-#: The product of rate and round trip, in packets.
-PRODUCT = RATE_BPS * 2 * DELAY_S / 8 / PACKET_BYTES
 #: What CUBIC's window keeps after a loss (RFC 9438 section 4.6).
 BETA_CUBIC = 0.7
 #: How far the share of version 1 may lie outside of theory.
 TOLERANCE = 0.02
-#: The lateness of packets beside version 1.
-LATE_MS = 1.0
 
 
-def theory(queue: float) -> tuple[float, float]:
+class Path(NamedTuple):
+    """What both share."""
+
+    rate_mbps: float = 20
+    round_trip_ms: float = 40
+    #: The lateness of packets beside version 1, on average.
+    late_ms: float = 1
+
+    @property
+    def product(self) -> float:
+        """Of rate and round trip, in packets."""
+        return self.rate_mbps * self.round_trip_ms * 1000 / 8 / PACKET_BYTES
+
+
+HERE = Path()
+ELSEWHERE = tuple(Path(rate_mbps, round_trip_ms) for round_trip_ms in (10, 40, 100) for rate_mbps in (5, 20, 50))
+
+
+def theory(queue: float, path: Path = HERE) -> tuple[float, float]:
     """The share of version 1, with CUBIC's window at its smallest and at its largest where the round trip is met."""
-    packets = queue * PRODUCT
-    probing_s = packets * PACKET_BYTES * 8 / RATE_BPS + 0.2 + 2 * DELAY_S
-    others = [max(0.0, (packets - 8 - PRODUCT) / (2 * kept * packets)) for kept in (BETA_CUBIC, 1)]
+    packets = queue * path.product
+    probing_s = packets * PACKET_BYTES * 8 / (path.rate_mbps * 1e6) + 0.2 + path.round_trip_ms / 1000
+    others = [max(0.0, (packets - 8 - path.product) / (2 * kept * packets)) for kept in (BETA_CUBIC, 1)]
     low, high = ((1 - share) * (1 - probing_s / 10) for share in others)
     return low, high
 
 
-def scenario(variant: str, queue: float, starts_s: tuple[float, float]) -> dict[str, object]:
+def scenario(variant: str, queue: float, starts_s: tuple[float, float], path: Path = HERE) -> dict[str, object]:
     """A flow of this variant and one of CUBIC over one link with a queue of so many products."""
-    jitter = {"distribution": "exponential", "mean": f"{LATE_MS}ms"}
-    late = [{"from": end, "constant": f"{DELAY_S}s", "jitter": jitter} for end in ("server", "client")]
+    delay = f"{path.round_trip_ms / 2}ms"
+    jitter = {"distribution": "exponential", "mean": f"{path.late_ms}ms"}
+    late = [{"from": end, "constant": delay, "jitter": jitter} for end in ("server", "client")]
     flows = [
         {
             "name": control,
@@ -84,26 +101,26 @@ def scenario(variant: str, queue: float, starts_s: tuple[float, float]) -> dict[
             {
                 "name": "path",
                 "between": ["server", "client"],
-                "rate": f"{RATE_BPS}b/s",
-                "delay": late if variant == "bbr1" else f"{DELAY_S}s",
-                "queue": {"packets": round(queue * PRODUCT)},
+                "rate": f"{path.rate_mbps}Mb/s",
+                "delay": late if variant == "bbr1" else delay,
+                "queue": {"packets": round(queue * path.product)},
             }
         ],
         "flow": flows,
     }
 
 
-def measured(variant: str, queue: float, runs: int) -> tuple[Estimate, Estimate, Estimate]:
+def measured(variant: str, queue: float, runs: int, path: Path = HERE) -> tuple[Estimate, Estimate, Estimate]:
     """BBR's share of both, the share of the rate that both have, and the retransmitted share of BBR's segments."""
     shares, uses, repeats = [], [], []
     for run in range(1, runs + 1):
         drawn = random.Random(f"{queue} {run}")
         starts_s = (round(drawn.random(), 3), round(drawn.random(), 3))
-        flows = roamsim.run(scenario(variant, queue, starts_s), seed=run).flows
+        flows = roamsim.run(scenario(variant, queue, starts_s, path), seed=run).flows
         of = {row["name"]: row for row in flows.iter_rows(named=True)}
         both_bps = of[variant]["goodput_bps"] + of["cubic"]["goodput_bps"]
         shares.append(of[variant]["goodput_bps"] / both_bps)
-        uses.append(both_bps / RATE_BPS)
+        uses.append(both_bps / (path.rate_mbps * 1e6))
         repeats.append(of[variant]["retransmissions"] / of[variant]["segments_sent"])
     return mean(shares), mean(uses), mean(repeats)
 
@@ -120,13 +137,32 @@ def version_3(runs: int) -> tuple[str, int]:
     return document.table(header, rows) + "\n", starved
 
 
+def fits(share: float, low: float, high: float) -> bool:
+    """Whether a share is that of theory."""
+    return low - TOLERANCE <= share <= high + TOLERANCE
+
+
+def elsewhere(runs: int, late_ms: float = HERE.late_ms) -> str:
+    """The table of version 1 over other rates and round trips: by how much its share misses theory, if it does."""
+    cells = {}
+    for path in ELSEWHERE:
+        row = (f"{path.rate_mbps:g} Mb/s", f"{path.round_trip_ms:g} ms")
+        for queue in QUEUES:
+            share, _, _ = measured("bbr1", queue, runs, path._replace(late_ms=late_ms))
+            low, high = theory(queue, path)
+            beside = share.mean - min(max(share.mean, low), high)
+            told = "" if fits(share.mean, low, high) else f" ({beside:+.2f})"
+            cells[row, f"{queue:g}"] = show(share, 2) + told
+    return document.crossed(["rate", "round trip"], cells) + "\n"
+
+
 def version_1(runs: int) -> tuple[str, int]:
     """The table, and at how many queues the share is not that of theory."""
     rows, missed = [], 0
     for queue in QUEUES:
         share, use, repeats = measured("bbr1", queue, runs)
         low, high = theory(queue)
-        agrees = low - TOLERANCE <= share.mean <= high + TOLERANCE
+        agrees = fits(share.mean, low, high)
         missed += not agrees
         told = f"{low:.2f} to {high:.2f}" if f"{low:.2f}" != f"{high:.2f}" else f"{low:.2f}"
         rows.append(
@@ -140,8 +176,16 @@ def main() -> None:
     """Measures, prints, and writes the section."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=8, help="runs for each queue (default 8)")
-    parser.add_argument("--update", type=Path, help="also replace the measured part of this document")
+    parser.add_argument("--update", type=pathlib.Path, help="also replace the measured part of this document")
+    parser.add_argument("--elsewhere", action="store_true", help="only version 1, over other rates and round trips")
+    parser.add_argument("--late", type=float, default=HERE.late_ms, help="the lateness there, in ms (default 1)")
     arguments = parser.parse_args()
+    if arguments.elsewhere:
+        of_1 = elsewhere(arguments.runs, arguments.late)
+        sys.stdout.write(of_1)
+        if arguments.update:
+            document.replace(arguments.update, "coexistence-elsewhere", of_1)
+        return
     of_3, starved = version_3(arguments.runs)
     of_1, missed = version_1(arguments.runs)
     sys.stdout.write(f"{of_3}\n{of_1}")
