@@ -22,6 +22,7 @@
 //! phase. Here it waits in TCP. `max_bw` is the exact maximum, of which Linux's filter keeps three
 //! candidates. Linux takes no round trip of a single short segment for an older one of ten seconds. What the
 //! timer for reordered segments takes as lost counts with the next acknowledgement, in Linux with none.
+//! A silence behind the peer's closed window counts as one of the application.
 
 mod policer;
 #[cfg(test)]
