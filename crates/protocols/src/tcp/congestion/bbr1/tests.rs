@@ -57,7 +57,7 @@ impl Path {
         self.round_with(bytes, in_flight, |delivery| delivery.recovering = true);
     }
 
-    /// So many octets are lost, and the retransmission timer expires a second behind the last acknowledgement.
+    /// So many octets are lost: the retransmission timer expires a second behind the last acknowledgement.
     fn time_out(&mut self, lost: u64) {
         self.now += Span::from_secs(1);
         self.bbr.on_losses(&[Lost { end: lost, ..Lost::default() }], 0, self.delivered, self.now);
