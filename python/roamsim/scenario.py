@@ -221,6 +221,7 @@ __all__ = [
     "TcpRtoRules",
     "TcpStack",
     "TcpTransport",
+    "TcpUndoRules",
     "TcpVariant",
     "TcpWindowValidation",
     "TerminalType",
@@ -2876,6 +2877,7 @@ class TcpTransport(Table):
             per window of data (RFC 5681 section 4.3). Not with BBR. Default: no, as in Linux. Without it: false.
         undo: Undoes a needless reduction, with `rack`. The proof is a D-SACK for each retransmission (RFC 3708),
             or a timestamp of the original (RFC 3522). Default: off. Without it: false.
+        undo_rules: When an old timestamp undoes, with `undo`. Default: RFC 3522. Without it: "rfc3522".
         hystart: HyStart: the first slow start ends when the round trip grows. Not with `vegas` and BBR. Default:
             off. Without it: false.
         hystart_rules: The rules of `hystart`. Default: HyStart++ (RFC 9406). Without it: "rfc9406".
@@ -2971,6 +2973,7 @@ class TcpTransport(Table):
     frto: bool | None = None
     reduce_after_lost_retransmission: bool | None = None
     undo: bool | None = None
+    undo_rules: TcpUndoRules | None = None
     hystart: bool | None = None
     hystart_rules: TcpHystartRules | None = None
     pacing: bool | None = None
@@ -4261,6 +4264,12 @@ TcpFastOpenCookie = Literal["requested", "known", "stale"]
 #: "linux": Linux 6.12: behind new data also a timeout after the first unacknowledged segment was sent. With a full
 #: queue that is some 200 ms after the last segment.
 TcpLossProbeRules = Literal["rfc8985", "linux"]
+
+#: When a timestamp from before a recovery's first retransmission undoes the reduction.
+#: "rfc3522": At once (RFC 3522 section 3.2).
+#: "linux": Linux 6.12: once no retransmission is in flight, or at the end of the recovery. Over a path that reorders
+#: much, most reductions stay.
+TcpUndoRules = Literal["rfc3522", "linux"]
 
 #: How the first slow start ends before a loss.
 #: "rfc9406": HyStart++: the round trip of one round against that of the round before (RFC 9406).

@@ -211,6 +211,7 @@ reports! {
     tcp_window_rules_beside_window: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", initial_window = 4, initial_window_rules = \"rfc5681\", min_rto";
     tcp_reduction_again_without_rack: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"cubic\", reduce_after_lost_retransmission = true, min_rto";
     tcp_reduction_again_of_bbr: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"bbr\", reduce_after_lost_retransmission = true, min_rto";
+    tcp_undo_rules_without_undo: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", undo_rules = \"linux\", min_rto";
     tcp_probe_rules_without_probes: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", loss_probe_rules = \"linux\", min_rto";
     tcp_compressed_acks_without_sack: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"reno\", compressed_acks = true, min_rto";
     tcp_rules_without_hystart: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", hystart_rules = \"linux\", min_rto";

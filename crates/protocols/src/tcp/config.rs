@@ -69,6 +69,15 @@ pub enum LossProbeRules {
     Linux,
 }
 
+/// When a timestamp from before the first retransmission of a recovery takes the reduction back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UndoRules {
+    /// At once (RFC 3522 3.2).
+    Rfc3522,
+    /// As in Linux: while a fast recovery goes on, once none of its retransmissions is in flight.
+    Linux,
+}
+
 /// How the first slow start ends before a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HystartRules {
@@ -243,6 +252,8 @@ pub struct Config {
     /// Reductions that D-SACK (RFC 3708) or timestamps (RFC 3522) prove to be needless are taken back. Needs
     /// `rack`. Default off.
     pub undo: bool,
+    /// The rules of `undo` by timestamps. Default RFC 3522.
+    pub undo_rules: UndoRules,
     /// The first slow start ends by `hystart_rules`. Default off.
     pub hystart: bool,
     /// The rules of `hystart`. Default HyStart++ (RFC 9406).
@@ -334,6 +345,7 @@ impl Default for Config {
             rack: false,
             tail_loss_probe: false,
             loss_probe_rules: LossProbeRules::Rfc8985,
+            undo_rules: UndoRules::Rfc3522,
             prr: false,
             frto: false,
             reduce_after_lost_retransmission: false,

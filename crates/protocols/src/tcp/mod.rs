@@ -48,7 +48,7 @@ pub mod wire;
 pub use accurate_ecn::Codepoint;
 pub use config::{
     Config, DEFAULT_MSS_IPV4_BYTES, DEFAULT_MSS_IPV6_BYTES, DelayedAckRules, HystartRules, InitialWindow,
-    KeepAlive, LossProbeRules, NagleRules, RtoRules, WindowValidation,
+    KeepAlive, LossProbeRules, NagleRules, RtoRules, UndoRules, WindowValidation,
 };
 pub use connection::{Connection, Event, GivenUp, State};
 pub use fast_open::{Cookie, FirstCookie, KnownServer};

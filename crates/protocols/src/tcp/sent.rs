@@ -177,6 +177,11 @@ impl Sent {
         self.sacked_bytes
     }
 
+    /// Whether octets that were sent again are in flight. Mostly they are near the first ones.
+    pub(super) fn has_repeat_in_flight(&self) -> bool {
+        self.records.iter().any(|record| record.repeated && record.mark == Mark::InFlight)
+    }
+
     /// Whether all that is outstanding is in flight.
     #[inline]
     pub(super) fn is_plain(&self) -> bool {

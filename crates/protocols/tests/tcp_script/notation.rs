@@ -4,8 +4,8 @@ use roamsim_protocols::tcp::congestion::keys::Own;
 use roamsim_protocols::tcp::congestion::{ALPHA, BETA, FAST_CONVERGENCE, GAMMA};
 use roamsim_protocols::tcp::{
     AccurateOption, Codepoint, Config, Cookie, DelayedAckRules, Event, FirstCookie, Flags, InitialWindow,
-    KeepAlive, KnownServer, LossProbeRules, NagleRules, Options, RtoRules, Segment, Timestamps, UserTimeout,
-    UserTimeoutOption, WindowValidation,
+    KeepAlive, KnownServer, LossProbeRules, NagleRules, Options, RtoRules, Segment, Timestamps, UndoRules,
+    UserTimeout, UserTimeoutOption, WindowValidation,
 };
 
 use crate::script::{on_off, span, value};
@@ -135,6 +135,9 @@ pub fn set(settings: &mut Settings, key: &str, text: &str) -> Result<(), String>
         "loss_probe_rules" => {
             config.loss_probe_rules =
                 if text == "linux" { LossProbeRules::Linux } else { LossProbeRules::Rfc8985 }
+        }
+        "undo_rules" => {
+            config.undo_rules = if text == "linux" { UndoRules::Linux } else { UndoRules::Rfc3522 }
         }
         "prr" => config.prr = on_off(text)?,
         "frto" => config.frto = on_off(text)?,

@@ -20,7 +20,7 @@ use super::sender::Sender;
 use super::timers::Timer;
 use super::{Connection, Extended, State};
 use crate::ranges::Range;
-use crate::tcp::config::{LossProbeRules, RtoRules};
+use crate::tcp::config::{LossProbeRules, RtoRules, UndoRules};
 use crate::tcp::congestion::{Cause, Delivery};
 use crate::tcp::recovery::{Frto, LossRecovery, Probe, Rack, Recovery, Repair, Undo};
 use crate::tcp::repeat::{Proof, Reason};
@@ -343,6 +343,7 @@ impl Connection {
     fn undo_if_needless(&mut self, duplicate: Option<Range>, acked: u64, echo: Option<u32>) {
         let undoes = self.config.undo;
         let snd_una = self.sender.snd_una;
+        let waits = self.config.undo_rules == UndoRules::Linux;
         let Some(rack) = self.rack() else { return };
         let recovering = rack.is_recovering();
         let Some(undo) = &mut rack.undo else { return };
@@ -360,7 +361,8 @@ impl Connection {
         let all_needless = had_retransmitted && undo.unconfirmed_bytes == 0;
         let echoes_before = acked > 0
             && matches!((undo.first_timestamp, echo), (Some(first), Some(echo)) if (echo.wrapping_sub(first) as i32) < 0);
-        if echoes_before {
+        let is_early = waits && rack.repair == Repair::Fast;
+        if echoes_before && !(is_early && rack.sent.has_repeat_in_flight()) {
             self.undo(Proof::Timestamp);
         } else if all_needless {
             self.undo(Proof::DuplicateReports);

@@ -2,7 +2,7 @@
 
 use super::model::{
     Tcp, TcpDelayedAckRules, TcpFastOpenCookie, TcpHystartRules, TcpInitialWindowRules, TcpLossProbeRules,
-    TcpNagleRules, TcpRtoRules, TcpWindowValidation,
+    TcpNagleRules, TcpRtoRules, TcpUndoRules, TcpWindowValidation,
 };
 use roamsim_network::packet::IpVersion;
 use roamsim_protocols::tcp;
@@ -76,6 +76,7 @@ pub(crate) fn config(
         frto,
         reduce_after_lost_retransmission,
         undo,
+        undo_rules,
         hystart,
         hystart_rules,
         pacing,
@@ -168,6 +169,10 @@ pub(crate) fn config(
         frto,
         reduce_after_lost_retransmission,
         undo,
+        undo_rules: match undo_rules {
+            TcpUndoRules::Rfc3522 => tcp::UndoRules::Rfc3522,
+            TcpUndoRules::Linux => tcp::UndoRules::Linux,
+        },
         hystart,
         hystart_rules: match hystart_rules {
             TcpHystartRules::Rfc9406 => tcp::HystartRules::PlusPlus,

@@ -488,6 +488,10 @@ fn check_parts(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         let help = "write tail_loss_probe = true beside it, or leave it out";
         report.add(&join(at, ["loss_probe_rules"]), message, help);
     }
+    if !tcp.undo && tcp.undo_rules != Tcp::default().undo_rules {
+        let message = "without `undo` its rules have no effect";
+        report.add(&join(at, ["undo_rules"]), message, "write undo = true beside it, or leave it out");
+    }
     if !tcp.hystart && tcp.hystart_rules != Tcp::default().hystart_rules {
         let message = "without `hystart` its rules have no effect";
         report.add(&join(at, ["hystart_rules"]), message, "write hystart = true beside it, or leave it out");

@@ -219,6 +219,8 @@ pub struct Tcp {
     /// Undoes a needless reduction, with `rack`. The proof is a D-SACK for each retransmission (RFC 3708), or
     /// a timestamp of the original (RFC 3522). Default: off.
     pub undo: bool,
+    /// When an old timestamp undoes, with `undo`. Default: RFC 3522.
+    pub undo_rules: TcpUndoRules,
     /// HyStart: the first slow start ends when the round trip grows. Not with `vegas` and BBR. Default:
     /// off.
     pub hystart: bool,
@@ -334,6 +336,7 @@ impl Default for Tcp {
             frto: machine.frto,
             reduce_after_lost_retransmission: machine.reduce_after_lost_retransmission,
             undo: machine.undo,
+            undo_rules: TcpUndoRules::Rfc3522,
             hystart: machine.hystart,
             hystart_rules: TcpHystartRules::Rfc9406,
             pacing: None,
@@ -405,6 +408,17 @@ pub enum TcpLossProbeRules {
     Rfc8985,
     /// Linux 6.12: behind new data also a timeout after the first unacknowledged segment was sent. With a
     /// full queue that is some 200 ms after the last segment.
+    Linux,
+}
+
+/// When a timestamp from before a recovery's first retransmission undoes the reduction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TcpUndoRules {
+    /// At once (RFC 3522 section 3.2).
+    Rfc3522,
+    /// Linux 6.12: once no retransmission is in flight, or at the end of the recovery. Over a path that
+    /// reorders much, most reductions stay.
     Linux,
 }
 
