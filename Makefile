@@ -120,7 +120,7 @@ lint: lint-rust lint-python
 lint-rust:
 	$(SAY) 'Checking: formats and lints of Rust'
 	cargo fmt --all --check
-	rustfmt --check $(wildcard crates/protocols/src/tcp/congestion/*.rs crates/protocols/src/tcp/congestion/bbr/mod.rs \
+	rustfmt --check $(wildcard crates/protocols/src/tcp/congestion/*.rs crates/protocols/src/tcp/congestion/*/mod.rs \
 		crates/protocols/src/tcp/detection/*.rs crates/protocols/src/tcp/recovery/*.rs)
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 	$(RUSTDOC)

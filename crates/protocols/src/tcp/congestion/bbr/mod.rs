@@ -108,16 +108,8 @@ pub(super) const REFUSES: &[Refusal] = &[
         message: "BBR goes on behind an idle time at its rate",
         help: "leave it out",
     },
-    Refusal {
-        key: "ecn",
-        message: "BBR has no response to ECN marks",
-        help: "leave it out or write false",
-    },
-    Refusal {
-        key: "initial_ssthresh",
-        message: "BBR has no slow start threshold",
-        help: "leave it out",
-    },
+    Refusal { key: "ecn", message: "BBR has no response to ECN marks", help: "leave it out or write false" },
+    Refusal { key: "initial_ssthresh", message: "BBR has no slow start threshold", help: "leave it out" },
     Refusal {
         key: "byte_counting_limit",
         message: "BBR counts every acknowledged octet",

@@ -216,7 +216,9 @@ impl Model {
     fn quantized(&self, bytes: u64) -> u64 {
         let segments = (bytes / self.smss_bytes).saturating_add(3 * self.burst_segments());
         let probes = self.state == State::ProbeBw && self.cycle_index == 0;
-        (segments.saturating_add(1) & !1).saturating_add(if probes { 2 } else { 0 }).saturating_mul(self.smss_bytes)
+        (segments.saturating_add(1) & !1)
+            .saturating_add(if probes { 2 } else { 0 })
+            .saturating_mul(self.smss_bytes)
     }
 
     /// A multiple of what a rate keeps in flight.

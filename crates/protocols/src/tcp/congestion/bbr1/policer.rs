@@ -103,7 +103,8 @@ impl Policer {
         }
         let bw = proportion(delivered, 1_000_000_000, time.as_ns());
         let difference = bw.abs_diff(self.bw);
-        if self.bw > 0 && (difference.saturating_mul(BW_RATIO) <= self.bw || difference <= BW_DIFF_BYTES_PER_S)
+        if self.bw > 0
+            && (difference.saturating_mul(BW_RATIO) <= self.bw || difference <= BW_DIFF_BYTES_PER_S)
         {
             (self.bw, self.is_found, self.rounds) = (u64::midpoint(bw, self.bw), true, 0);
         } else {

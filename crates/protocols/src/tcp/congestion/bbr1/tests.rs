@@ -295,7 +295,11 @@ fn acknowledgements_that_come_together_widen_the_window() {
         path.bbr.model.ack_epoch_bytes = 0;
         path.round(1000, 60_000);
     }
-    assert!(path.bbr.model.extra_acked.iter().all(|&bytes| bytes < 100_000), "{:?}", path.bbr.model.extra_acked);
+    assert!(
+        path.bbr.model.extra_acked.iter().all(|&bytes| bytes < 100_000),
+        "{:?}",
+        path.bbr.model.extra_acked
+    );
 }
 
 #[test]
