@@ -444,7 +444,8 @@ impl Bbr1 {
         }
         let repair = if delivery.recovering { model.cause } else { Repair::None };
         let before = std::mem::replace(&mut model.repair, repair);
-        let conserved = model.in_flight + delivery.newly_acked_bytes;
+        // Linux counts packets, short ones too.
+        let conserved = (model.in_flight + delivery.newly_acked_bytes).max(model.smss_bytes);
         if repair == Repair::Fast && before != Repair::Fast {
             model.packet_conservation = true;
             model.next_round_delivered = model.delivered;

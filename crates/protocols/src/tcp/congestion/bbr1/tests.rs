@@ -364,3 +364,10 @@ fn a_burst_is_a_1024th_of_a_second_within_bounds() {
     // 65,215 octets, or 127 segments.
     assert_eq!((burst(u64::MAX, 1000), burst(u64::MAX, 500)), (65, 127));
 }
+
+#[test]
+fn a_repair_of_short_segments_leaves_a_window_of_one_segment() {
+    let mut path = Path::probing();
+    path.lossy_round(300, 222, 1000);
+    assert_eq!(path.bbr.cwnd_bytes(), 1000);
+}
