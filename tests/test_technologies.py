@@ -112,7 +112,7 @@ def test_a_walk_between_access_points_shows_signals_and_associations(tmp_path: P
     page = results.report().read_text()
     assert "Signals of access points and associations over time" in page
     assert results.plot("link_events").read_text().startswith("<svg")
-    with pytest.raises(UsageError, match="no signal was recorded after 50 s"):
+    with pytest.raises(UsageError, match="a figure from 50 s on shows nothing: the run ends at 40 s"):
         results.plot("link_events", start_s=50.0)
 
 
