@@ -1,38 +1,15 @@
 //! Loss detection and recovery of TCP as a scenario shows them, with times worked out by hand.
 //!
-//! The path has 50 ms each way. A full segment of 988 octets, 1060 in its packet, takes 84.8 us at 100 Mb/s,
-//! an acknowledgement of 72 octets 5.8 us, and one with a SACK block 6.7 us. Data leaves after the
-//! handshake, at 100.0 ms.
+//! The path has 50 ms each way. At 100 Mb/s a full segment of 988 octets, 1060 in its packet, takes 84.8 us.
+//! An acknowledgement of 72 octets takes 5.8 us, with a SACK block 6.7 us. Data leaves after the handshake,
+//! at 100.0 ms.
 
-use crate::outcome::{self, floats, integers, texts};
-use roamsim_scenario::run::{Options, Outcome, Trace};
+use crate::outcome::{down_a_pipe, floats, integers, texts};
+use roamsim_scenario::run::{Outcome, Trace};
 
-/// A flow over the path, with these settings of TCP, application, and further keys of the link.
+/// A flow for 40 s over the path, with these settings of TCP, application, and further keys of the link.
 fn flow(transport: &str, application: &str, link: &str) -> Outcome {
-    let text = format!(
-        r#"
-[scenario]
-name = "recovery"
-duration = "40s"
-[[node]]
-name = "server"
-[[node]]
-name = "phone"
-[[link]]
-name = "pipe"
-between = ["server", "phone"]
-queue = {{ packets = 10000 }}
-{link}
-[[flow]]
-name = "f"
-from = "server"
-to = "phone"
-transport = {{ protocol = "tcp", mss = "1000B", {transport} }}
-application = {{ {application} }}
-"#
-    );
-    let trace = Trace { segments: true, ..Trace::default() };
-    outcome::of(&text, &[], Options { seed: 1, trace, ..Options::default() })
+    down_a_pipe("40s", link, transport, application, Trace { segments: true, ..Trace::default() })
 }
 
 /// 100 Mb/s, on which these segments are lost.

@@ -1,35 +1,12 @@
 //! What bounds TCP's rate and bursts besides losses, as a scenario shows it: windows, buffers and idle times;
 //! and how often a receiver acknowledges.
 
-use crate::outcome::{self, floats, integers, texts};
+use crate::outcome::{self, down_a_pipe, floats, integers, texts};
 use roamsim_scenario::run::{Options, Outcome, Trace};
 
-/// A flow over 100 Mb/s and 50 ms each way without losses.
+/// A flow for 20 s over 100 Mb/s and 50 ms each way without losses.
 fn flow(transport: &str, application: &str, trace: Trace) -> Outcome {
-    let text = format!(
-        r#"
-[scenario]
-name = "windows"
-duration = "20s"
-[[node]]
-name = "server"
-[[node]]
-name = "phone"
-[[link]]
-name = "pipe"
-between = ["server", "phone"]
-rate = "100Mb/s"
-delay = "50ms"
-queue = {{ packets = 10000 }}
-[[flow]]
-name = "f"
-from = "server"
-to = "phone"
-transport = {{ protocol = "tcp", mss = "1000B", {transport} }}
-application = {{ {application} }}
-"#
-    );
-    outcome::of(&text, &[], Options { seed: 1, trace, ..Options::default() })
+    down_a_pipe("20s", "rate = \"100Mb/s\"\ndelay = \"50ms\"", transport, application, trace)
 }
 
 #[test]

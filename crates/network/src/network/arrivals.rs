@@ -59,7 +59,7 @@ impl Network {
         (landed, may_have_others)
     }
 
-    /// Who has been taken already.
+    /// A packet that was taken before, by the number of its place.
     pub(crate) fn taken(&self, number: u32) -> Landed {
         self.flights.land(number)
     }

@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 use roamsim_engine::{Span, Time};
 use smallvec::SmallVec;
 
-use super::proportion::proportion;
+use super::proportion::rate;
 use super::segment::SackBlocks;
 use crate::ranges::{Insertion, Range, Ranges};
 
@@ -107,8 +107,7 @@ pub struct Lost {
 impl RateSample {
     /// Octets a second; 0 when nothing was measured.
     pub fn rate_bytes_per_s(&self) -> u64 {
-        let ns = self.interval.as_ns();
-        if ns == 0 { 0 } else { proportion(self.delivered_bytes, 1_000_000_000, ns) }
+        if self.interval == Span::ZERO { 0 } else { rate(self.delivered_bytes, self.interval) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Outcomes of scenarios, and columns of their tables.
 
-use roamsim_scenario::run::{Options, Outcome, run};
+use roamsim_scenario::run::{Options, Outcome, Trace, run};
 use roamsim_scenario::table::{Table, Texts, Values};
 use roamsim_scenario::{Format, Scenario};
 
@@ -10,6 +10,34 @@ pub fn of(text: &str, overrides: &[(&str, &str)], options: Options) -> Outcome {
     let scenario = Scenario::parse(text, "scenario.toml", Format::Toml, &pairs);
     let scenario = scenario.unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
     run(&scenario, options).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// What comes of one TCP flow from "server" to "phone" over a link with these keys, by these settings of TCP
+/// and this application.
+pub fn down_a_pipe(duration: &str, link: &str, transport: &str, application: &str, trace: Trace) -> Outcome {
+    let text = format!(
+        r#"
+[scenario]
+name = "pipe"
+duration = "{duration}"
+[[node]]
+name = "server"
+[[node]]
+name = "phone"
+[[link]]
+name = "pipe"
+between = ["server", "phone"]
+queue = {{ packets = 10000 }}
+{link}
+[[flow]]
+name = "f"
+from = "server"
+to = "phone"
+transport = {{ protocol = "tcp", mss = "1000B", {transport} }}
+application = {{ {application} }}
+"#
+    );
+    of(&text, &[], Options { seed: 1, trace, ..Options::default() })
 }
 
 /// A table.

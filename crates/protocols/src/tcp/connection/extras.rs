@@ -31,8 +31,6 @@ pub(super) struct Extras {
     pub(super) validation: Option<Box<Validation>>,
     /// RFC 7661's.
     pub(super) pipe_ack: Option<Box<PipeAck>>,
-    /// The window grows by more than the congestion control.
-    pub(super) grows_otherwise: bool,
     /// The pacer spreads a window over the round trip where the congestion control has no rate.
     pub(super) paces_windows: bool,
     /// Segments that go count beyond transmissions and pacing.
@@ -107,7 +105,7 @@ impl Validation {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MarkReduction {
     pub(super) prr: Prr,
-    /// What was sent up to here was sent before the mark was told.
+    /// SND.MAX when the mark was reported.
     pub(super) until: u64,
     /// SND.UNA up to which it has counted.
     pub(super) counted: u64,
@@ -215,7 +213,6 @@ impl Extras {
                 hystart: config.hystart.then(|| Box::new(FirstSlowStart::new(config))),
                 validation,
                 pipe_ack,
-                grows_otherwise: config.hystart || config.window_validation != WindowValidation::Half,
                 paces_windows: config.paces(),
                 looks_at_departures,
                 acks_beyond_one_segment: config.acks_beyond_one_segment(),
@@ -239,18 +236,13 @@ impl Extras {
         })
     }
 
-    /// The first slow start has ended.
-    pub(super) fn end_hystart(&mut self) {
-        self.hystart = None;
-        self.settle_growth();
-    }
-
-    /// HyStart has ended, or a reduction for a mark begins or ends.
-    pub(super) fn settle_growth(&mut self) {
-        self.grows_otherwise = self.hystart.is_some()
+    /// Whether the window grows by more than the congestion control.
+    #[inline]
+    pub(super) fn grows_otherwise(&self) -> bool {
+        self.hystart.is_some()
             || self.validation.is_some()
             || self.pipe_ack.is_some()
-            || self.mark_reduction.is_some();
+            || self.mark_reduction.is_some()
     }
 
     /// Whether data that arrives counts beyond the stream.

@@ -4,7 +4,7 @@
 //! The mark sets ssthresh. The window comes down to what the congestion control leaves, with what arrives,
 //! until something is acknowledged that was sent after the mark was told, or nothing is in flight. It does
 //! not grow meanwhile.
-//! - A loss of what was sent before is repaired at the same ssthresh. PRR keeps its counts.
+//! - Data lost from before the mark is repaired at the same ssthresh. PRR keeps its counts.
 //! - A timeout with such data outstanding keeps ssthresh, and the window restarts.
 //! - Any other reduction ends it.
 //!
@@ -23,7 +23,7 @@ impl Sender {
         self.extras.as_mut()?.mark_reduction.as_deref_mut()
     }
 
-    /// A mark is told, with `flight_bytes` in flight as a reduction takes it.
+    /// An acknowledgement reports a mark; `flight_bytes` are what a reduction counts as in flight.
     pub(super) fn begin_mark_reduction(&mut self, flight_bytes: u64, now: Time) {
         let cwnd_bytes = self.congestion.cwnd_bytes();
         self.reduce(Cause::EcnEcho { flight_bytes }, false, now);
@@ -33,7 +33,6 @@ impl Sender {
         let (until, counted) = (self.snd_max, self.snd_una);
         if let Some(extras) = &mut self.extras {
             extras.mark_reduction = Some(Box::new(MarkReduction { prr, until, counted, target_bytes }));
-            extras.settle_growth();
         }
     }
 
@@ -57,9 +56,7 @@ impl Sender {
 
     /// The window is what the mark leaves. Gives the reduction that was under way.
     pub(super) fn end_mark_reduction(&mut self) -> Option<MarkReduction> {
-        let extras = self.extras.as_mut()?;
-        let mut reduction = *extras.mark_reduction.take()?;
-        extras.settle_growth();
+        let mut reduction = *self.extras.as_mut()?.mark_reduction.take()?;
         reduction.prr.set_out(self.snd_nxt.saturating_sub(reduction.until));
         reduction.prr.add_delivered(self.snd_una - reduction.counted);
         self.congestion.on_recovered(reduction.target_bytes);

@@ -300,7 +300,7 @@ impl Sender {
         rtt: Option<Span>,
         may_grow: bool,
     ) {
-        if self.extras.as_ref().is_some_and(|extras| extras.grows_otherwise) {
+        if self.extras.as_ref().is_some_and(|extras| extras.grows_otherwise()) {
             self.grow_otherwise(now, acked, most_segments, rtt, may_grow);
         } else {
             self.grow_any_window(now, acked, most_segments, rtt, may_grow, self.in_use_bytes());

@@ -151,7 +151,7 @@ impl Sender {
         let is_first =
             |first: &FirstSlowStart| ssthresh_bytes == first.ssthresh_bytes && cwnd_bytes < ssthresh_bytes;
         let Some(first) = extras.hystart.as_mut().filter(|first| is_first(first)) else {
-            extras.end_hystart();
+            extras.hystart = None;
             return self.grow_any_window(now, acked, most_segments, rtt, may_grow, in_use_bytes);
         };
         let own_rtt = first.sent.as_mut().and_then(|sent| {
@@ -167,7 +167,7 @@ impl Sender {
             Ending::Linux(train) => {
                 let segments = cwnd_bytes / (*smss).max(1);
                 if rtt_now.is_some_and(|rtt| train.on_ack(now, rtt, segments, *snd_una, *snd_nxt)) {
-                    extras.end_hystart();
+                    extras.hystart = None;
                     self.congestion.leave_slow_start();
                 }
                 return self.grow_any_window(now, acked, most_segments, rtt, may_grow, in_use_bytes);
@@ -175,7 +175,7 @@ impl Sender {
         };
         let growth = hystart.on_ack(acked, *smss, rtt_now, *snd_una, *snd_nxt);
         if growth.ends {
-            extras.end_hystart();
+            extras.hystart = None;
         }
         let most_segments = growth.bytes.div_ceil(self.smss);
         self.grow_any_window(now, growth.bytes, most_segments, rtt, may_grow, in_use_bytes);

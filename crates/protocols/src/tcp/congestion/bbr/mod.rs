@@ -29,7 +29,7 @@ mod model;
 mod probing;
 mod state;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use roamsim_engine::{Span, Stream, Time};
 

@@ -8,7 +8,7 @@ use super::{
     MIN_PIPE_SEGMENTS, MIN_RTT_FILTER, MOST_QUANTUM_BYTES, NONE, PACING_MARGIN, PROBE_RTT_CWND_GAIN,
     PROBE_RTT_INTERVAL, STARTUP_PACING_GAIN,
 };
-use crate::tcp::proportion::proportion;
+use crate::tcp::proportion::{product, proportion, rate};
 
 /// The state of the draft's sections 2.5 to 2.16.
 #[derive(Clone, Debug)]
@@ -99,16 +99,11 @@ pub(super) fn share(bytes: u64, hundredths: u64) -> u64 {
     proportion(bytes, hundredths, 100)
 }
 
-/// What a rate in octets a second sends in a time.
-pub(super) fn product(rate: u64, time: Span) -> u64 {
-    proportion(rate, time.as_ns(), 1_000_000_000)
-}
-
 impl Model {
     /// InitPacingRate (5.6.2).
     pub(super) fn init_pacing_rate(&mut self, rtt: Span) {
         self.has_round_trip = true;
-        let nominal = proportion(self.initial_cwnd_bytes, 1_000_000_000, rtt.as_ns().max(1));
+        let nominal = rate(self.initial_cwnd_bytes, rtt);
         self.start_pacing(share(nominal, STARTUP_PACING_GAIN).max(1));
     }
 

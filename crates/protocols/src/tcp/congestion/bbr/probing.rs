@@ -2,12 +2,13 @@
 
 use roamsim_engine::Time;
 
-use super::model::{product, share};
+use super::model::share;
 use super::state::{AckPhase, State};
 use super::{
     BETA, Bbr, DRAIN_ROUNDS, Delivery, LOSS_THRESH, Lost, MIN_PIPE_SEGMENTS, MOST_RENO_ROUNDS, NONE,
     PROBE_RTT_DURATION, STARTUP_FULL_LOSS_COUNT,
 };
+use crate::tcp::proportion::product;
 
 /// InflightAtLoss (5.5.10.2): where the share of losses crosses LossThresh, if that is within the lost
 /// transmission.

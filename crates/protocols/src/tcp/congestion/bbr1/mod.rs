@@ -19,7 +19,7 @@
 //! window in recoveries: one round of packet conservation, and the window from before at the end.
 //!
 //! Not modelled: data that waits for its pacer below TCP, which Linux leaves out of the flight that ends a
-//! phase. Here it waits in TCP. `max_bw` is the exact maximum, of which Linux's filter keeps three
+//! phase. Here it waits in TCP. `max_bw` is the exact maximum; Linux's filter keeps three
 //! candidates. Linux takes no round trip of a single short segment for an older one of ten seconds. What the
 //! timer for reordered segments takes as lost counts with the next acknowledgement, in Linux with none.
 //! A silence behind the peer's closed window counts as one of the application.
@@ -34,7 +34,7 @@ use roamsim_engine::{Span, Stream, Time};
 
 use super::keys::Refusal;
 use super::{Ack, Cause, CongestionControl, Delivery, Settings, bbr};
-use crate::tcp::proportion::proportion;
+use crate::tcp::proportion::{product, proportion, rate};
 use crate::tcp::sent::Lost;
 use policer::{Policer, Seen};
 
@@ -48,7 +48,7 @@ const DRAIN_GAIN: u64 = UNIT * 1000 / 2885;
 const CYCLE: [u64; 8] = [UNIT * 5 / 4, UNIT * 3 / 4, UNIT, UNIT, UNIT, UNIT, UNIT, UNIT];
 /// Of the window in ProbeBW.
 const CWND_GAIN: u64 = 2 * UNIT;
-/// The rate stays below the model by so many hundredths.
+/// Hundredths by which the rate stays below the model.
 const PACING_MARGIN: u64 = 1;
 /// Rounds in which a rate counts behind its own.
 const MAX_BW_ROUNDS: u64 = 10;
@@ -138,7 +138,7 @@ struct Model {
     packet_conservation: bool,
     prior_cwnd: u64,
     // Acknowledgements that come together.
-    /// The most of some rounds, and of those before, by turns.
+    /// The largest excess of two spans of rounds, which alternate.
     extra_acked: [u64; 2],
     extra_acked_turn: usize,
     extra_acked_rounds: u32,
@@ -180,8 +180,7 @@ impl Model {
 
     /// The initial window in a round trip.
     fn init_pacing_rate(&mut self, cwnd_bytes: u64, rtt: Span) {
-        let bw = proportion(cwnd_bytes, 1_000_000_000, rtt.as_ns().max(1));
-        self.pacing_rate = Model::paced(bw, HIGH_GAIN);
+        self.pacing_rate = Model::paced(rate(cwnd_bytes, rtt), HIGH_GAIN);
     }
 
     fn set_pacing_rate(&mut self, cwnd_bytes: u64, rtt: Option<Span>, gain: u64) {
@@ -208,7 +207,7 @@ impl Model {
         if self.min_rtt == Span::MAX {
             return self.initial_cwnd_bytes;
         }
-        let bytes = proportion(proportion(bw, self.min_rtt.as_ns(), 1_000_000_000), gain, UNIT);
+        let bytes = proportion(product(bw, self.min_rtt), gain, UNIT);
         bytes.div_ceil(self.smss_bytes).saturating_mul(self.smss_bytes)
     }
 
@@ -302,7 +301,7 @@ impl Model {
             }
         }
         let epoch = delivery.now.since(self.ack_epoch_stamp);
-        let mut expected = proportion(self.bw(), epoch.as_ns(), 1_000_000_000);
+        let mut expected = product(self.bw(), epoch);
         let is_long = self.ack_epoch_bytes + acked >= EXTRA_ACKED_SEGMENTS * self.smss_bytes;
         if self.ack_epoch_bytes <= expected || is_long {
             (self.ack_epoch_bytes, self.ack_epoch_stamp) = (0, delivery.now);
@@ -319,7 +318,7 @@ impl Model {
         if !self.full_bw_reached {
             return 0;
         }
-        let most = proportion(self.bw(), EXTRA_ACKED_TIME.as_ns(), 1_000_000_000);
+        let most = product(self.bw(), EXTRA_ACKED_TIME);
         self.extra_acked[0].max(self.extra_acked[1]).min(most)
     }
 

@@ -4,9 +4,9 @@
 
 use roamsim_engine::{Span, Time};
 
-use crate::tcp::proportion::proportion;
+use crate::tcp::proportion::rate;
 
-/// An interval has so many round trips, and is given up after four times as many.
+/// Round trips of an interval at least; four times as many end the search.
 const INTERVAL_ROUNDS: u32 = 4;
 /// Losses over deliveries in an interval, in 256ths: a fifth.
 const LOSS_THRESH: u64 = 50;
@@ -101,7 +101,7 @@ impl Policer {
         if delivered == 0 || lost * 256 < LOSS_THRESH * delivered || time < SHORTEST {
             return;
         }
-        let bw = proportion(delivered, 1_000_000_000, time.as_ns());
+        let bw = rate(delivered, time);
         let difference = bw.abs_diff(self.bw);
         if self.bw > 0
             && (difference.saturating_mul(BW_RATIO) <= self.bw || difference <= BW_DIFF_BYTES_PER_S)
@@ -118,7 +118,7 @@ impl Policer {
 mod tests {
     use super::*;
 
-    /// Rounds of 100 ms in which so many octets arrive, at the end of which so many are lost.
+    /// A policed path, in rounds of 100 ms with losses at the end.
     struct Path {
         policer: Policer,
         seen: Seen,

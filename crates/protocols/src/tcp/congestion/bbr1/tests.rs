@@ -1,5 +1,5 @@
+use super::super::bbr::tests::of_a_round;
 use super::*;
-use crate::tcp::sent::RateSample;
 
 const SMSS: u64 = 1000;
 const RTT: Span = Span::from_ms(100);
@@ -19,26 +19,12 @@ impl Path {
         Path { bbr, now: Time::ZERO, delivered: 0 }
     }
 
-    /// An acknowledgement a round later that delivers so many octets, and leaves so many in flight; `edit`
-    /// changes the rest.
+    /// The acknowledgement of a round that delivers `bytes` and leaves `in_flight`; `edit` changes the rest.
     fn round_with(&mut self, bytes: u64, in_flight: u64, edit: impl FnOnce(&mut Delivery)) -> bool {
         let prior_delivered = self.delivered;
         self.now += RTT;
         self.delivered += bytes;
-        let mut delivery = Delivery {
-            now: self.now,
-            sample: RateSample {
-                delivered_bytes: bytes,
-                interval: RTT,
-                prior_delivered,
-                ..RateSample::default()
-            },
-            rtt: Some(RTT),
-            newly_acked_bytes: bytes,
-            delivered_bytes: self.delivered,
-            in_flight_bytes: in_flight,
-            recovering: false,
-        };
+        let mut delivery = of_a_round(self.now, bytes, prior_delivered, in_flight);
         edit(&mut delivery);
         self.bbr.on_delivery(&delivery)
     }
@@ -193,7 +179,8 @@ fn a_fast_repair_conserves_packets_for_a_round_and_gives_the_window_back() {
     // As much goes as arrives.
     path.lossy_round(2000, 150_000, 3000);
     assert_eq!(path.bbr.cwnd_bytes(), 152_000);
-    // The round ends with what was sent in it; then the window grows by what arrives, less what is lost.
+    // The round ends when its own data arrives. Then each arrival widens the window, and each loss narrows
+    // it.
     let in_round = |delivery: &mut Delivery| {
         (delivery.recovering, delivery.sample.prior_delivered) = (true, 0);
     };

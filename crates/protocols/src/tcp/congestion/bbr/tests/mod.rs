@@ -14,6 +14,32 @@ fn control() -> Bbr {
     bbr
 }
 
+/// What the acknowledgement of a round of 100 ms tells, which delivers so many octets and leaves so many in
+/// flight.
+pub(in super::super) fn of_a_round(
+    now: Time,
+    bytes: u64,
+    prior_delivered: u64,
+    in_flight_bytes: u64,
+) -> Delivery {
+    let sample = RateSample {
+        delivered_bytes: bytes,
+        interval: RTT,
+        prior_delivered,
+        in_flight_at_sent: bytes,
+        ..RateSample::default()
+    };
+    Delivery {
+        now,
+        sample,
+        rtt: Some(RTT),
+        newly_acked_bytes: bytes,
+        delivered_bytes: prior_delivered + bytes,
+        in_flight_bytes,
+        recovering: false,
+    }
+}
+
 /// Rounds of 100 ms, of one acknowledgement each.
 struct Path {
     bbr: Bbr,
@@ -31,21 +57,7 @@ impl Path {
         let prior_delivered = self.delivered;
         self.now += RTT;
         self.delivered += bytes;
-        let mut delivery = Delivery {
-            now: self.now,
-            sample: RateSample {
-                delivered_bytes: bytes,
-                interval: RTT,
-                prior_delivered,
-                in_flight_at_sent: bytes,
-                ..RateSample::default()
-            },
-            rtt: Some(RTT),
-            newly_acked_bytes: bytes,
-            delivered_bytes: self.delivered,
-            in_flight_bytes: in_flight,
-            recovering: false,
-        };
+        let mut delivery = of_a_round(self.now, bytes, prior_delivered, in_flight);
         edit(&mut delivery);
         self.bbr.on_delivery(&delivery);
     }
