@@ -4182,14 +4182,15 @@ Transport = UdpTransport | TcpTransport | SctpTransport | QuicTransport
 #: "linux": TCP of Linux 6.12 (LTS) with its default settings: `variant = "cubic"`; `cubic_rules = "linux"`;
 #: `initial_window = 10`; `receive_window = "3MiB"`; `initial_receive_window = "64KiB"`; `send_buffer = "4MiB"`;
 #: `initial_send_buffer = "16KiB"`; `window_scaling = true`; `timestamps = true`; `sack = true`; `rack = true`;
-#: `tail_loss_probe = true`; `loss_probe_rules = "linux"`; `prr = true`; `frto = true`; `undo = true`; `hystart =
-#: true`; `hystart_rules = "linux"`; `pacing = false`; `ecn = false`; `prr_for_ecn = true`; `dup_ack_threshold = 3`;
-#: `limited_transmit = true`; `byte_counting_limit = 1000000`; `window_validation = "linux"`; `restart_after_idle =
-#: true`; `delayed_ack = true`; `delayed_ack_rules = "linux"`; `delayed_ack_timeout = "200ms"`; `delayed_ack_adapts =
-#: true`; `quick_acks = 16`; `compressed_acks = true`; `nagle = true`; `nagle_rules = "minshall"`; `clock_granularity
-#: = "1ms"`; `min_rto = "200ms"`; `rto_rules = "linux"`; `max_rto = "120s"`; `initial_rto = "1s"`;
-#: `max_retransmissions = 15`; `keep_alive = false`; `keep_alive_time = "2h"`; `keep_alive_interval = "75s"`;
-#: `keep_alive_probes = 9`; `msl = "30s"`; `challenge_ack_limit = 1`; `challenge_ack_interval = "500ms"`.
+#: `tail_loss_probe = true`; `loss_probe_rules = "linux"`; `prr = true`; `frto = true`; `undo = true`; `undo_rules =
+#: "linux"`; `hystart = true`; `hystart_rules = "linux"`; `pacing = false`; `ecn = false`; `prr_for_ecn = true`;
+#: `dup_ack_threshold = 3`; `limited_transmit = true`; `byte_counting_limit = 1000000`; `window_validation = "linux"`;
+#: `restart_after_idle = true`; `delayed_ack = true`; `delayed_ack_rules = "linux"`; `delayed_ack_timeout = "200ms"`;
+#: `delayed_ack_adapts = true`; `quick_acks = 16`; `compressed_acks = true`; `nagle = true`; `nagle_rules =
+#: "minshall"`; `clock_granularity = "1ms"`; `min_rto = "200ms"`; `rto_rules = "linux"`; `max_rto = "120s"`;
+#: `initial_rto = "1s"`; `max_retransmissions = 15`; `keep_alive = false`; `keep_alive_time = "2h"`;
+#: `keep_alive_interval = "75s"`; `keep_alive_probes = 9`; `msl = "30s"`; `challenge_ack_limit = 1`;
+#: `challenge_ack_interval = "500ms"`.
 #: "rfc": TCP of today's standards track, with every mechanism that is modelled: `variant = "cubic"`; `cubic_rules =
 #: "rfc9438"`; `initial_window_rules = "rfc5681"`; `receive_window = "6MiB"`; `window_scaling = true`; `timestamps =
 #: true`; `sack = true`; `rack = true`; `tail_loss_probe = true`; `prr = true`; `frto = true`;
@@ -4267,8 +4268,8 @@ TcpLossProbeRules = Literal["rfc8985", "linux"]
 
 #: When a timestamp from before a recovery's first retransmission undoes the reduction.
 #: "rfc3522": At once (RFC 3522 section 3.2).
-#: "linux": Linux 6.12: once no retransmission is in flight, or at the end of the recovery. Over a path that reorders
-#: much, most reductions stay.
+#: "linux": Linux 6.12: once no retransmission is in flight, or at the end of the recovery. Until then such an ACK has
+#: nothing retransmitted. Over a path that reorders much, most reductions stay.
 TcpUndoRules = Literal["rfc3522", "linux"]
 
 #: How the first slow start ends before a loss.

@@ -63,6 +63,69 @@ fn each_variant_has_scripts_that_its_neighbours_fail() {
     }
 }
 
+/// A repair in [`repairs_in_a_row`].
+#[derive(Clone, Copy, PartialEq)]
+enum InARow {
+    Needed,
+    /// The echo is older than the retransmission.
+    NeedlessAtItsEnd,
+    NeedlessBefore,
+}
+
+/// A duplicate report widens the window for reordering to two quarters of a round trip of 100 ms. Then
+/// repairs follow, each of one segment or two. The last of them begins after `last_wait_ms`.
+fn repairs_in_a_row(kind: InARow, count: u32, last_wait_ms: u32) -> Result<(), String> {
+    let mut text = format!(
+        "{HEAD}--mss=1012 --variant=sack --rack=on --undo=on --timestamps=on --limited_transmit=off\n\
+         1 connect()\n+0 > S 0:0(0) <any>\n\
+         +.1 < S. 0:0(0) ack 1 win 65535 <mss 1012,TS val 1 ecr 1000,sackOK>\n+0 > . 1:1(0) ack 1 <any>\n\
+         +0 write(2000)\n+0 > . 1:1001(1000) ack 1 <any>\n+0 > P. 1001:2001(1000) ack 1 <any>\n\
+         +.1 < . 1:1(0) ack 1 <TS val 2 ecr 1100,sack 1001:2001>\n\
+         +.025 > . 1:1001(1000) ack 1 <any>\n\
+         +.005 < . 1:1(0) ack 2001 <TS val 3 ecr 1225>\n\
+         +.095 < . 1:1(0) ack 2001 <TS val 3 ecr 1225,sack 1:1001>\n"
+    );
+    let (mut now_ms, mut una) = (1325, 2001);
+    for round in 1..=count {
+        let wait_ms = if round == count { last_wait_ms } else { 50 };
+        let lost = if kind == InARow::NeedlessBefore { 2 } else { 1 };
+        let segment = |at: u64| format!("{}:{}(1000) ack 1 <any>\n", una + 1000 * at, una + 1000 * (at + 1));
+        let (sacked, end) = (una + 1000 * lost, una + 1000 * (lost + 1));
+        let stamp = |echo_ms| format!("<TS val {} ecr {echo_ms}", 3 + round);
+        text += &format!("+0 write({})\n", end - una);
+        text.extend((0..lost).map(|at| format!("+0 > . {}", segment(at))));
+        text += &format!("+0 > P. {}", segment(lost));
+        text += &format!("+.1 < . 1:1(0) ack {una} {},sack {sacked}:{end}>\n", stamp(now_ms));
+        text += &format!("+.0{wait_ms} > . {}", segment(0));
+        text.extend((1..lost).map(|at| format!("+0 > . {}", segment(at))));
+        let repeated_ms = now_ms + 100 + wait_ms;
+        let (echo, answered_ms) = match kind {
+            InARow::Needed => (stamp(repeated_ms), 100),
+            _ => (stamp(now_ms), 5),
+        };
+        let middle = if kind == InARow::NeedlessBefore { una + 1000 } else { end };
+        text += &format!("+.{answered_ms:03} < . 1:1(0) ack {middle} {echo}>\n");
+        text += &format!("+0 < . 1:1(0) ack {end} {echo}>\n");
+        let undone = if kind == InARow::Needed { 1 } else { 1 + round };
+        text += &format!("+0 %{{ assert recovering == false; assert undone_reductions == {undone} }}%\n");
+        (now_ms, una) = (repeated_ms + answered_ms, end);
+    }
+    run("repairs", &text)
+}
+
+#[test]
+fn sixteen_repairs_without_a_duplicate_report_narrow_the_reordering_window() {
+    assert_eq!(repairs_in_a_row(InARow::Needed, 16, 50), Ok(()));
+    assert_eq!(repairs_in_a_row(InARow::Needed, 17, 25), Ok(()));
+}
+
+#[test]
+fn repairs_that_are_undone_do_not_narrow_the_reordering_window() {
+    for kind in [InARow::NeedlessAtItsEnd, InARow::NeedlessBefore] {
+        assert_eq!(repairs_in_a_row(kind, 18, 50), Ok(()));
+    }
+}
+
 const HEAD: &str = "// a\n// b\n// c\n--mss=1000\n";
 
 fn error_of(body: &str) -> String {

@@ -301,13 +301,13 @@ fn a_stack_fills_in_what_is_left_out_and_nothing_else() {
     assert_eq!(time(written), classic);
 }
 
-/// A path with losses, marks, outages and a rise of the delay. One end asks the other after pauses, another
-/// flow fills the queue, and a third writes little at a time.
+/// A path with losses, marks, outages and a rise of the delay, at whose end later packets come first. One end
+/// asks the other after pauses, another flow fills the queue, and a third writes little at a time.
 fn rough(transport: &str) -> Scenario {
     let text = format!(
         "[scenario]\nname = \"rough\"\nduration = \"20s\"\n[[node]]\nname = \"a\"\n[[node]]\nname = \"b\"\n\
          [[link]]\nname = \"path\"\nbetween = [\"a\", \"b\"]\nrate = \"20Mb/s\"\n\
-         delay = {{ constant = \"20ms\", steps = [{{ at = \"6s\", delay = \"400ms\" }}, {{ at = \"8s\", delay = \"20ms\" }}] }}\n\
+         delay = {{ constant = \"20ms\", steps = [{{ at = \"6s\", delay = \"400ms\" }}, {{ at = \"8s\", delay = \"20ms\" }}], reordering = true }}\n\
          queue = {{ discipline = \"codel\", packets = 100, ecn = true }}\n\
          loss = {{ model = \"bernoulli\", probability = 0.005, start = \"3s\" }}\n\
          outages = [{{ start = \"10s\", duration = \"250ms\" }}, {{ start = \"12s\", duration = \"700ms\" }}, \
@@ -332,7 +332,7 @@ fn each_mechanism_of_a_stack_is_switched_by_its_own_key() {
     };
     for stack in ["linux", "rfc"] {
         let preset = rough(&format!("stack = \"{stack}\""));
-        let mut alone = [None; 8];
+        let mut alone = [None; 40];
         for beside in
             [
                 "rack = false",
@@ -340,6 +340,7 @@ fn each_mechanism_of_a_stack_is_switched_by_its_own_key() {
                 "prr = false",
                 "frto = false",
                 "undo = false",
+                "undo_rules = \"rfc3522\"",
                 "hystart = false",
                 "reduce_after_lost_retransmission = true",
                 "reduce_after_lost_retransmission = false",
@@ -395,8 +396,9 @@ fn each_mechanism_of_a_stack_is_switched_by_its_own_key() {
 }
 
 /// Of these keys, what is as in the preset `rfc`.
-const RFC_ANYWAY: [&str; 14] = [
+const RFC_ANYWAY: [&str; 15] = [
     "pacing = true",
+    "undo_rules = \"rfc3522\"",
     "initial_window_rules = \"rfc5681\"",
     "reduce_after_lost_retransmission = true",
     "compressed_acks = false",

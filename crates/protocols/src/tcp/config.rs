@@ -74,7 +74,8 @@ pub enum LossProbeRules {
 pub enum UndoRules {
     /// At once (RFC 3522 3.2).
     Rfc3522,
-    /// As in Linux: while a fast recovery goes on, once none of its retransmissions is in flight.
+    /// As in Linux: while a fast recovery goes on, once no retransmission is in flight. Retransmissions in
+    /// flight from before it count as its own.
     Linux,
 }
 

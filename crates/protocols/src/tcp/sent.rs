@@ -181,6 +181,12 @@ impl Sent {
         self.records.iter().any(|record| record.repeated && record.mark == Mark::InFlight)
     }
 
+    /// Octets that were sent again and are in flight.
+    pub(super) fn repeated_bytes_in_flight(&self) -> u64 {
+        let in_flight = |record: &&Record| record.repeated && record.mark == Mark::InFlight;
+        self.records.iter().filter(in_flight).map(Record::bytes).sum()
+    }
+
     /// Whether all that is outstanding is in flight.
     #[inline]
     pub(super) fn is_plain(&self) -> bool {

@@ -314,7 +314,15 @@ impl Connection {
         let sender = &mut self.sender;
         let believed = ack.filter(|ack| (sender.snd_una..=sender.snd_max).contains(ack));
         let is_news = believed.is_some_and(|ack| !self.ecn.is_of_before_reduction(ack));
-        if !segment.flags.contains(Flags::ECE) || !is_news || sender.recovery.is_recovering() {
+        if !segment.flags.contains(Flags::ECE) || believed.is_none() {
+            return;
+        }
+        if let Recovery::Rack(rack) = &mut sender.recovery
+            && let Some(undo) = &mut rack.undo
+        {
+            undo.marked = true;
+        }
+        if !is_news || sender.recovery.is_recovering() {
             return;
         }
         let flight_bytes = sender.counted_flight(&sender.outstanding());

@@ -10,8 +10,10 @@
 //!   sent once that arrives then tells that the timeout was needless.
 //! - A repair is needless also when each of its retransmissions is reported as a duplicate (D-SACK, RFC
 //!   3708), or when an acknowledgement echoes a timestamp from before the first of them (Eifel, RFC 3522).
-//!   The congestion control is then as it was (RFC 9438 4.9; RFC 4015 section 3 is more careful), and what
-//!   was marked is in flight.
+//!   The congestion control is then as it was (RFC 9438 4.9; RFC 4015 section 3 is more careful), unless a
+//!   mark has been reported since, and what was marked is in flight. By the rules of Linux a timestamp does
+//!   so during a fast repair only when no retransmission is in flight, and until then lets nothing go again
+//!   (`tcp_try_undo_partial` of Linux 6.12).
 
 use roamsim_engine::{Span, Time};
 
@@ -171,8 +173,10 @@ impl Connection {
             rack.detection.on_duplicate_report(at.snd_una, at.snd_nxt);
         }
         let mut was_fast = false;
-        if rack.is_recovering() && at.snd_una >= rack.recover {
-            was_fast = rack.end();
+        let ends = rack.is_recovering() && at.snd_una >= rack.recover;
+        if ends {
+            was_fast = rack.repair == Repair::Fast;
+            rack.stop();
             if let Some(undo) = &mut rack.undo {
                 undo.until = at.snd_max;
             }
@@ -183,10 +187,20 @@ impl Connection {
         if acked == 0 {
             self.measure_by_blocks(now);
         }
-        self.undo_if_needless(duplicate, acked, echo);
+        let proof = self.needless_by(duplicate, acked, echo);
+        let waits = proof == Some(Proof::Timestamp) && self.undo_waits();
+        match proof {
+            Some(proof) if !waits => self.undo(proof),
+            None if ends => self.count_repair(),
+            _ => {}
+        }
         self.judge_timeout(acked);
         self.judge_probe(now, duplicate, acked, segment);
-        self.mark_losses(now);
+        if waits {
+            self.hold_repeats();
+        } else {
+            self.mark_losses(now);
+        }
         let sender = &mut self.sender;
         let at = sender.outstanding();
         let Recovery::Rack(rack) = &mut sender.recovery else { return };
@@ -238,11 +252,22 @@ impl Connection {
         rtt
     }
 
+    /// What is taken as lost may only be late: the acknowledgement marks nothing, and nothing goes again
+    /// because of it (`tcp_try_undo_partial` of Linux, behind which the timer is one for the RTO).
+    #[cold]
+    fn hold_repeats(&mut self) {
+        if let Some(rack) = self.rack() {
+            rack.holds_repeats = true;
+        }
+        self.timers.stop(Timer::Reordering);
+    }
+
     /// Marks what is lost by now; a repair begins, and a timer runs for what may be.
     pub(super) fn mark_losses(&mut self, now: Time) {
         let sender = &mut self.sender;
         let (at, srtt) = (sender.outstanding(), sender.rtt.srtt());
         let Recovery::Rack(rack) = &mut sender.recovery else { return };
+        rack.holds_repeats = false;
         let conditions = rack.conditions(srtt, at.smss_bytes);
         let wait_to = rack.detection.mark_lost(&mut rack.sent, now, &conditions);
         let begins = rack.sent.has_lost() && rack.repair == Repair::None;
@@ -284,7 +309,12 @@ impl Connection {
         let Recovery::Rack(rack) = &mut sender.recovery else { return };
         rack.begin(&at, now);
         (rack.probe, rack.probe_due) = (None, false);
-        rack.undo = saved.map(|congestion| Box::new(Undo::new(congestion, &at)));
+        rack.undo = saved.map(|congestion| {
+            Box::new(match self.config.undo_rules {
+                UndoRules::Rfc3522 => Undo::new(congestion, &at),
+                UndoRules::Linux => rack.undo_amid_repeats(congestion, &at),
+            })
+        });
         if !self.ecn.has_answered(at.snd_una) {
             sender.reduce(Cause::FastRetransmit { flight_bytes }, true, now);
             self.ecn.on_reduction(at.snd_max);
@@ -308,6 +338,7 @@ impl Connection {
         let conditions = rack.conditions(srtt, at.smss_bytes);
         rack.detection.mark_lost_at_timeout(&mut rack.sent, now, &conditions);
         rack.sent.heard = Default::default();
+        rack.holds_repeats = false;
         rack.reduced_at = now;
         // RFC 5682 3.1, step 1: not where a repair is under way already.
         let was_repairing = rack.is_recovering();
@@ -339,20 +370,19 @@ impl Connection {
         };
     }
 
-    /// Takes a reduction back that an acknowledgement proves to be needless.
-    fn undo_if_needless(&mut self, duplicate: Option<Range>, acked: u64, echo: Option<u32>) {
+    /// What proves the last reduction needless, if the acknowledgement does.
+    fn needless_by(&mut self, duplicate: Option<Range>, acked: u64, echo: Option<u32>) -> Option<Proof> {
         let undoes = self.config.undo;
         let snd_una = self.sender.snd_una;
-        let waits = self.config.undo_rules == UndoRules::Linux;
-        let Some(rack) = self.rack() else { return };
+        let rack = self.rack()?;
         let recovering = rack.is_recovering();
-        let Some(undo) = &mut rack.undo else { return };
+        let undo = rack.undo.as_mut()?;
         if !recovering && snd_una > undo.until {
             rack.undo = None;
-            return;
+            return None;
         }
         if !undoes {
-            return;
+            return None;
         }
         let had_retransmitted = undo.unconfirmed_bytes > 0;
         if let Some(duplicate) = duplicate.filter(|duplicate| duplicate.start >= undo.from) {
@@ -361,24 +391,41 @@ impl Connection {
         let all_needless = had_retransmitted && undo.unconfirmed_bytes == 0;
         let echoes_before = acked > 0
             && matches!((undo.first_timestamp, echo), (Some(first), Some(echo)) if (echo.wrapping_sub(first) as i32) < 0);
-        let is_early = waits && rack.repair == Repair::Fast;
-        if echoes_before && !(is_early && rack.sent.has_repeat_in_flight()) {
-            self.undo(Proof::Timestamp);
-        } else if all_needless {
-            self.undo(Proof::DuplicateReports);
+        if echoes_before { Some(Proof::Timestamp) } else { all_needless.then_some(Proof::DuplicateReports) }
+    }
+
+    /// Whether a timestamp does not undo a repair yet, by the rules of Linux: a retransmission is in flight.
+    fn undo_waits(&mut self) -> bool {
+        let is_linux = self.config.undo_rules == UndoRules::Linux;
+        is_linux
+            && self.rack().is_some_and(|rack| rack.repair == Repair::Fast && rack.sent.has_repeat_in_flight())
+    }
+
+    /// A repair has ended that was needed.
+    fn count_repair(&mut self) {
+        if let Some(rack) = self.rack() {
+            rack.detection.on_repaired();
         }
     }
 
-    /// The reduction was needless.
+    /// The reduction was needless, unless a mark has asked for one as well (RFC 4015 section 3;
+    /// `tcp_fastretrans_alert` of Linux).
     fn undo(&mut self, proof: Proof) {
         let sender = &mut self.sender;
         let Recovery::Rack(rack) = &mut sender.recovery else { return };
         let Some(undo) = rack.undo.take() else { return };
+        let was_fast = rack.repair == Repair::Fast;
         if rack.is_recovering() {
             rack.sent.unmark_lost();
             rack.stop();
         }
-        let Undo { congestion: before, from, .. } = *undo;
+        let Undo { congestion: before, from, marked, .. } = *undo;
+        if marked {
+            if was_fast {
+                sender.end_recovery(sender.congestion.ssthresh_bytes());
+            }
+            return;
+        }
         sender.congestion.undo(before, sender.smss);
         sender.slow_start_after_loss = false;
         if let Some(extras) = &mut sender.extras {

@@ -1,9 +1,9 @@
 //! Losses by time: RACK, RFC 8985 section 6.
 //!
-//! A transmission is lost when another that was sent later has arrived, and the round trip of that one and a
-//! window for reordering have passed since it was sent. Retransmissions count as any other: one that is lost
-//! is found in the same way. What arrives too early to be that of a retransmission tells of the original, and
-//! is passed over (step 2).
+//! A transmission is lost when another that was sent later has arrived, and a round trip and a window for
+//! reordering have passed since it was sent. The round trip is that of what has arrived last, also of what
+//! was overtaken (step 2). Retransmissions count as any other: one that is lost is found in the same way.
+//! What arrives too early to be that of a retransmission tells of the original, and is passed over (step 2).
 //!
 //! The window (step 4) is zero as long as the path has not been seen to reorder and either a repair is under
 //! way or `dup_ack_threshold` segments have been told of; otherwise a quarter of the smallest round trip, a
@@ -57,7 +57,7 @@ impl MinRtt {
 pub(in crate::tcp) struct Rack {
     /// The transmission sent last of those that have arrived: its time and where it ends.
     newest: (Time, u64),
-    /// The round trip of that one.
+    /// The round trip of the one that has arrived last.
     rtt: Span,
     pub(in crate::tcp) min_rtt: MinRtt,
     reordering_seen: bool,
@@ -97,10 +97,8 @@ impl Rack {
         };
         let newest = heard.newest.filter(|record| !is_ambiguous(record));
         let newest = newest.map(|record| (record.at, record.end())).or(heard.newest_original);
-        if let Some((at, end)) = newest
-            && (at, end) > self.newest
-        {
-            self.newest = (at, end);
+        if let Some((at, end)) = newest {
+            self.newest = self.newest.max((at, end));
             self.rtt = now.since(at);
         }
         self.reordering_seen |= heard.reordered;

@@ -65,6 +65,8 @@ pub(in crate::tcp) struct Undo {
     pub(in crate::tcp) first_timestamp: Option<u32>,
     /// When everything up to here is acknowledged it is too late.
     pub(in crate::tcp) until: u64,
+    /// A mark has been reported since: the reduction stays, even if it was for no loss.
+    pub(in crate::tcp) marked: bool,
 }
 
 /// The state of the recovery, and of the detection that marks for it.
@@ -75,11 +77,15 @@ pub struct Rack {
     /// One retransmission is due whatever is in flight.
     first_due: bool,
     reduces_in_proportion: bool,
+    /// Nothing goes again, until something else is heard.
+    pub(in crate::tcp) holds_repeats: bool,
     pub(in crate::tcp) frto: Frto,
     pub(in crate::tcp) probe_due: bool,
     /// SND.UNA behind the acknowledgement before.
     pub(in crate::tcp) una_before: u64,
     pub(in crate::tcp) undo: Option<Box<Undo>>,
+    /// The timestamp of the first retransmission of the last repair that could be undone.
+    retrans_stamp: Option<u32>,
     /// The probe under way.
     pub(in crate::tcp) probe: Option<Probe>,
     pub(in crate::tcp) sent: Sent,
@@ -100,7 +106,14 @@ pub struct Rack {
 
 impl Undo {
     pub(in crate::tcp) fn new(congestion: Controller, at: &Outstanding) -> Undo {
-        Undo { congestion, from: at.snd_una, unconfirmed_bytes: 0, first_timestamp: None, until: u64::MAX }
+        Undo {
+            congestion,
+            from: at.snd_una,
+            unconfirmed_bytes: 0,
+            first_timestamp: None,
+            until: u64::MAX,
+            marked: false,
+        }
     }
 }
 
@@ -123,12 +136,14 @@ impl LossRecovery for Rack {
             reduced_at: Time::ZERO,
             threshold_segments: u64::from(settings.dup_ack_threshold.max(1)),
             reduces_in_proportion: settings.prr,
+            holds_repeats: false,
             prr: None,
             frto: Frto::Off,
             probe: None,
             probe_due: false,
             probe_samples: 0,
             undo: None,
+            retrans_stamp: None,
             rate: RateSample::default(),
             una_before: 1,
             duplicate: None,
@@ -178,7 +193,7 @@ impl LossRecovery for Rack {
         let fits = self.sent.in_flight_bytes() + at.smss_bytes.min(end - start)
             <= self.send_window(cwnd_bytes, at.smss_bytes);
         let goes = self.first_due || fits && self.frto != Frto::NewData;
-        goes.then_some(Hole { start, end })
+        (goes && !self.holds_repeats).then_some(Hole { start, end })
     }
 
     fn on_retransmitted(&mut self, _start: u64, end: u64) {
@@ -248,7 +263,17 @@ impl Rack {
         if repeated && let Some(undo) = &mut self.undo {
             undo.unconfirmed_bytes += octets.bytes();
             undo.first_timestamp = undo.first_timestamp.or(timestamp);
+            self.retrans_stamp = undo.first_timestamp;
         }
+    }
+
+    /// What a repair that begins can be undone by, by the rules of Linux: retransmissions in flight from the
+    /// one before it count as its own (`tcp_init_undo`, `tcp_retrans_stamp_cleanup`).
+    pub(in crate::tcp) fn undo_amid_repeats(&self, congestion: Controller, at: &Outstanding) -> Undo {
+        let undo = Undo::new(congestion, at);
+        let unconfirmed_bytes = self.sent.repeated_bytes_in_flight();
+        let goes_on = unconfirmed_bytes > 0 || self.sent.first().is_some_and(|first| first.repeated);
+        Undo { unconfirmed_bytes, first_timestamp: self.retrans_stamp.filter(|_| goes_on), ..undo }
     }
 
     /// Takes the sample of the acknowledgement under way, if it has any; one without an interval is not kept.
@@ -290,15 +315,7 @@ impl Rack {
         }
     }
 
-    /// The repair is over; whether it was a fast one.
-    pub(in crate::tcp) fn end(&mut self) -> bool {
-        let was_fast = self.repair == Repair::Fast;
-        self.stop();
-        self.detection.on_repaired();
-        was_fast
-    }
-
-    /// The repair under way proved needless.
+    /// The repair under way is over.
     pub(in crate::tcp) fn stop(&mut self) {
         self.repair = Repair::None;
         (self.first_due, self.prr, self.frto) = (false, None, Frto::Off);
@@ -314,5 +331,35 @@ impl Rack {
     pub(in crate::tcp) fn predates(record: &Record, echo: Option<u32>, tick: Span) -> bool {
         let sent = (record.at.as_ns() / tick.as_ns()) as u32;
         echo.is_some_and(|echo| (echo.wrapping_sub(sent) as i32) < 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::Config;
+    use crate::tcp::congestion::Kind;
+
+    #[test]
+    fn a_repair_amid_retransmissions_counts_them_as_its_own() {
+        let config = Config::default();
+        let mut rack = Rack::new(&config.recovery_settings());
+        let congestion = Controller::new(Kind::Reno, &config.congestion_settings());
+        let at = |snd_una| Outstanding { snd_una, snd_nxt: 3001, snd_max: 3001, smss_bytes: 1000 };
+        let ms = |ms| Time::ZERO + Span::from_ms(ms);
+        let octets = |start| Range { start, end: start + 1000 };
+        let told = |undo: Undo| (undo.first_timestamp, undo.unconfirmed_bytes);
+        for start in [1, 1001, 2001] {
+            rack.note_sent(octets(start), ms(0), false, Some(100));
+        }
+        assert_eq!(told(rack.undo_amid_repeats(congestion.clone(), &at(1))), (None, 0));
+        rack.undo = Some(Box::new(Undo::new(congestion.clone(), &at(1))));
+        rack.note_sent(octets(1), ms(5), true, Some(105));
+        rack.note_sent(octets(1001), ms(6), true, Some(106));
+        assert_eq!(told(rack.undo_amid_repeats(congestion.clone(), &at(1))), (Some(105), 2000));
+        rack.sent.on_ack(1001, ms(9));
+        assert_eq!(told(rack.undo_amid_repeats(congestion.clone(), &at(1001))), (Some(105), 1000));
+        rack.sent.on_ack(2001, ms(10));
+        assert_eq!(told(rack.undo_amid_repeats(congestion, &at(2001))), (None, 0));
     }
 }

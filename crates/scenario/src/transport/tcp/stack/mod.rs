@@ -143,6 +143,7 @@ fn is_ruled_out(stack: &str, key: &str, own: Table<'_>) -> bool {
         // A control that refuses to do without SACK is checked beside it.
         "rack" => without_sack && !refuses("sack"),
         "tail_loss_probe" | "frto" | "undo" => (without_sack || is_off("rack")) && !refuses("sack"),
+        "undo_rules" => is_off("undo") || (without_sack || is_off("rack")) && !refuses("sack"),
         "reduce_after_lost_retransmission" => {
             refuses(key) || (without_sack || is_off("rack")) && !refuses("sack")
         }
