@@ -19,7 +19,7 @@ from roamsim.pages.page import Report
 def open_in_browser(page: Path, tmp_path: Path, width: int = 1280, place: str = "") -> tuple[str, list[str]]:
     """Opens a page, at a place of it, without a network in headless Chromium; returns its DOM and what its console said."""
     # On a busy machine the time of the page may be up before the browser has made a frame of it.
-    for budget_ms in (30_000, 120_000, 480_000):
+    for budget_ms in (30_000, 120_000, 480_000, 480_000, 480_000):
         done = subprocess.run(
             [
                 "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync",
