@@ -4268,8 +4268,8 @@ TcpLossProbeRules = Literal["rfc8985", "linux"]
 
 #: When a timestamp from before a recovery's first retransmission undoes the reduction.
 #: "rfc3522": At once (RFC 3522 section 3.2).
-#: "linux": Linux 6.12: once no retransmission is in flight, or at the end of the recovery. Until then such an ACK has
-#: nothing retransmitted. Over a path that reorders much, most reductions stay.
+#: "linux": Linux 6.12: while no retransmission is in flight, or at the end of the recovery. Before, such an ACK
+#: triggers no retransmission.
 TcpUndoRules = Literal["rfc3522", "linux"]
 
 #: How the first slow start ends before a loss.

@@ -74,7 +74,7 @@ pub enum LossProbeRules {
 pub enum UndoRules {
     /// At once (RFC 3522 3.2).
     Rfc3522,
-    /// As in Linux: while a fast recovery goes on, once no retransmission is in flight. Retransmissions in
+    /// As in Linux: during a fast recovery only while no retransmission is in flight. Retransmissions in
     /// flight from before it count as its own.
     Linux,
 }

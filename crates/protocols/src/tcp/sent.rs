@@ -176,15 +176,13 @@ impl Sent {
         self.sacked_bytes
     }
 
-    /// Whether octets that were sent again are in flight. Mostly they are near the first ones.
-    pub(super) fn has_repeat_in_flight(&self) -> bool {
-        self.records.iter().any(|record| record.repeated && record.mark == Mark::InFlight)
-    }
-
-    /// Octets that were sent again and are in flight.
-    pub(super) fn repeated_bytes_in_flight(&self) -> u64 {
-        let in_flight = |record: &&Record| record.repeated && record.mark == Mark::InFlight;
-        self.records.iter().filter(in_flight).map(Record::bytes).sum()
+    /// Octets in flight that were sent again, `except` for these.
+    pub(super) fn repeated_in_flight_bytes(&self, except: Option<Range>) -> u64 {
+        let counts = |record: &&Record| {
+            let excepted = except.is_some_and(|except| except.holds(record.octets()));
+            record.repeated && record.mark == Mark::InFlight && !excepted
+        };
+        self.records.iter().filter(counts).map(Record::bytes).sum()
     }
 
     /// Whether all that is outstanding is in flight.

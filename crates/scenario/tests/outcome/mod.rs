@@ -13,8 +13,9 @@ pub fn of(text: &str, overrides: &[(&str, &str)], options: Options) -> Outcome {
 }
 
 /// What comes of one TCP flow from "server" to "phone" over a link with these keys, by these settings of TCP
-/// and this application.
+/// and this application. The queue is long, unless the keys have another one.
 pub fn down_a_pipe(duration: &str, link: &str, transport: &str, application: &str, trace: Trace) -> Outcome {
+    let queue = if link.contains("queue = ") { "" } else { "queue = { packets = 10000 }" };
     let text = format!(
         r#"
 [scenario]
@@ -27,7 +28,7 @@ name = "phone"
 [[link]]
 name = "pipe"
 between = ["server", "phone"]
-queue = {{ packets = 10000 }}
+{queue}
 {link}
 [[flow]]
 name = "f"

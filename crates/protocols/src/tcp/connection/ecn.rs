@@ -93,6 +93,23 @@ impl Ecn {
         self.reduced_by_echo = false;
     }
 
+    /// Whether CWR is due, and up to where the last reduction counts.
+    pub(super) fn answer(self) -> (bool, u64) {
+        (self.reduced, self.reduced_at)
+    }
+
+    /// The last reduction is taken back, and so is its CWR (`tcp_ecn_withdraw_cwr` of Linux): a mark from
+    /// before it asks for another one.
+    pub(super) fn undo_reduction(&mut self, (reduced, reduced_at): (bool, u64)) {
+        self.reduced &= reduced;
+        self.reduced_at = reduced_at;
+    }
+
+    /// The last reduction answers losses from before it, too.
+    pub(super) fn answer_losses(&mut self) {
+        self.reduced_by_echo = true;
+    }
+
     /// Whether all up to `ack` was sent before the last reduction.
     pub(super) fn is_of_before_reduction(self, ack: u64) -> bool {
         ack <= self.reduced_at
@@ -320,7 +337,7 @@ impl Connection {
         if let Recovery::Rack(rack) = &mut sender.recovery
             && let Some(undo) = &mut rack.undo
         {
-            undo.marked = true;
+            undo.congestion = None;
         }
         if !is_news || sender.recovery.is_recovering() {
             return;

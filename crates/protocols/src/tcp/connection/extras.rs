@@ -107,8 +107,9 @@ pub(super) struct MarkReduction {
     pub(super) prr: Prr,
     /// SND.MAX when the mark was reported.
     pub(super) until: u64,
-    /// SND.UNA up to which it has counted.
-    pub(super) counted: u64,
+    /// Octets delivered that it has counted, and SND.UNA then.
+    pub(super) delivered_bytes: u64,
+    pub(super) snd_una: u64,
     /// The window at its end.
     pub(super) target_bytes: u64,
 }

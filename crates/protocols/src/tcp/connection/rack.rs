@@ -11,9 +11,9 @@
 //! - A repair is needless also when each of its retransmissions is reported as a duplicate (D-SACK, RFC
 //!   3708), or when an acknowledgement echoes a timestamp from before the first of them (Eifel, RFC 3522).
 //!   The congestion control is then as it was (RFC 9438 4.9; RFC 4015 section 3 is more careful), unless a
-//!   mark has been reported since, and what was marked is in flight. By the rules of Linux a timestamp does
-//!   so during a fast repair only when no retransmission is in flight, and until then lets nothing go again
-//!   (`tcp_try_undo_partial` of Linux 6.12).
+//!   mark has been reported since, and what was marked as lost is in flight. By the rules of Linux a
+//!   timestamp undoes a fast repair only while no retransmission is in flight. Its acknowledgement triggers
+//!   no retransmission before (`tcp_try_undo_partial` of Linux 6.12).
 
 use roamsim_engine::{Span, Time};
 
@@ -164,7 +164,10 @@ impl Connection {
             Recovery::NewRenoPrr(repair) => repair.follow(&at, sender.congestion.ssthresh_bytes()),
             _ => {}
         }
-        let Recovery::Rack(rack) = &mut sender.recovery else { return };
+        let Recovery::Rack(rack) = &mut sender.recovery else {
+            sender.count_for_mark();
+            return;
+        };
         rack.sent.on_ack(at.snd_una, now);
         let acked = at.snd_una - std::mem::replace(&mut rack.una_before, at.snd_una).min(at.snd_una);
         let duplicate = rack.duplicate.take();
@@ -189,10 +192,10 @@ impl Connection {
         }
         let proof = self.needless_by(duplicate, acked, echo);
         let waits = proof == Some(Proof::Timestamp) && self.undo_waits();
-        match proof {
-            Some(proof) if !waits => self.undo(proof),
-            None if ends => self.count_repair(),
-            _ => {}
+        if let Some(proof) = proof.filter(|_| !waits) {
+            self.undo(proof);
+        } else if ends && let Some(rack) = self.rack() {
+            rack.detection.on_repaired();
         }
         self.judge_timeout(acked);
         self.judge_probe(now, duplicate, acked, segment);
@@ -212,6 +215,8 @@ impl Connection {
         if acked > 0 {
             sender.grow_behind_ack(now, acked, &self.config, rtt, may_grow);
             sender.count_round(at.snd_una);
+        } else {
+            sender.count_for_mark();
         }
         if acked > 0 || !probes_tail {
             self.schedule_probe(now, false);
@@ -252,8 +257,8 @@ impl Connection {
         rtt
     }
 
-    /// What is taken as lost may only be late: the acknowledgement marks nothing, and nothing goes again
-    /// because of it (`tcp_try_undo_partial` of Linux, behind which the timer is one for the RTO).
+    /// What is taken as lost may only be late: the acknowledgement marks nothing and triggers no
+    /// retransmission (`tcp_try_undo_partial` of Linux, behind which the timer is one for the RTO).
     #[cold]
     fn hold_repeats(&mut self) {
         if let Some(rack) = self.rack() {
@@ -308,13 +313,12 @@ impl Connection {
         let saved = self.config.undo.then(|| sender.congestion.clone());
         let Recovery::Rack(rack) = &mut sender.recovery else { return };
         rack.begin(&at, now);
+        rack.undo = None;
+        if let Some(congestion) = saved {
+            let keeps_stamp = self.config.undo_rules == UndoRules::Linux;
+            rack.begin_undo(congestion, self.ecn.answer(), at.snd_una, keeps_stamp);
+        }
         (rack.probe, rack.probe_due) = (None, false);
-        rack.undo = saved.map(|congestion| {
-            Box::new(match self.config.undo_rules {
-                UndoRules::Rfc3522 => Undo::new(congestion, &at),
-                UndoRules::Linux => rack.undo_amid_repeats(congestion, &at),
-            })
-        });
         if !self.ecn.has_answered(at.snd_una) {
             sender.reduce(Cause::FastRetransmit { flight_bytes }, true, now);
             self.ecn.on_reduction(at.snd_max);
@@ -344,7 +348,11 @@ impl Connection {
         let was_repairing = rack.is_recovering();
         rack.frto = if frto && !was_repairing { Frto::First } else { Frto::Off };
         if !repeated && !was_repairing {
-            rack.undo = saved.map(|congestion| Box::new(Undo::new(congestion, &at)));
+            rack.undo = None;
+            if let Some(congestion) = saved {
+                let keeps_stamp = self.config.undo_rules == UndoRules::Linux;
+                rack.begin_undo(congestion, self.ecn.answer(), at.snd_una, keeps_stamp);
+            }
         }
         self.sender.tell_losses(now);
         self.timers.stop(Timer::Reordering);
@@ -397,35 +405,22 @@ impl Connection {
     /// Whether a timestamp does not undo a repair yet, by the rules of Linux: a retransmission is in flight.
     fn undo_waits(&mut self) -> bool {
         let is_linux = self.config.undo_rules == UndoRules::Linux;
-        is_linux
-            && self.rack().is_some_and(|rack| rack.repair == Repair::Fast && rack.sent.has_repeat_in_flight())
+        is_linux && self.rack().is_some_and(|rack| rack.repair == Repair::Fast && rack.repeats())
     }
 
-    /// A repair has ended that was needed.
-    fn count_repair(&mut self) {
-        if let Some(rack) = self.rack() {
-            rack.detection.on_repaired();
-        }
-    }
-
-    /// The reduction was needless, unless a mark has asked for one as well (RFC 4015 section 3;
-    /// `tcp_fastretrans_alert` of Linux).
+    /// The reduction was needless, unless a mark has asked for one as well: it stays then (RFC 4015 section 3
+    /// for the acknowledgement that proves it; `tcp_fastretrans_alert` of Linux for any before it).
     fn undo(&mut self, proof: Proof) {
         let sender = &mut self.sender;
         let Recovery::Rack(rack) = &mut sender.recovery else { return };
         let Some(undo) = rack.undo.take() else { return };
-        let was_fast = rack.repair == Repair::Fast;
         if rack.is_recovering() {
             rack.sent.unmark_lost();
             rack.stop();
         }
-        let Undo { congestion: before, from, marked, .. } = *undo;
-        if marked {
-            if was_fast {
-                sender.end_recovery(sender.congestion.ssthresh_bytes());
-            }
-            return;
-        }
+        let Undo { congestion, ecn, from, .. } = *undo;
+        let Some(before) = congestion else { return self.ecn.answer_losses() };
+        self.ecn.undo_reduction(ecn);
         sender.congestion.undo(before, sender.smss);
         sender.slow_start_after_loss = false;
         if let Some(extras) = &mut sender.extras {

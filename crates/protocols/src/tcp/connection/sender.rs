@@ -642,7 +642,7 @@ impl Connection {
                     sender.reduce(Cause::FastRetransmit { flight_bytes }, true, now);
                     self.ecn.on_reduction(at.snd_max);
                 } else if let Some(marked) = marked {
-                    sender.recovery.carry_on(marked.prr, &at);
+                    sender.recovery.carry_on(marked.prr);
                 }
             }
             Response::GoBack => {

@@ -200,12 +200,12 @@ impl Connection {
         if matches!(self.state, State::SynSent | State::SynReceived) {
             self.syn_due = true;
         } else {
-            self.ecn.on_reduction(self.sender.snd_max);
             let snd_una = self.sender.snd_una;
             let is_answered = self.sender.end_mark_reduction().is_some_and(|marked| snd_una < marked.until);
             if self.sender.is_tracked() {
                 self.time_out_by_time(now);
             }
+            self.ecn.on_reduction(self.sender.snd_max);
             self.sender.go_back(now, is_answered);
             // A window that is closed meanwhile is probed right now: the timeout has passed (RFC 9293
             // 3.8.6.1).

@@ -397,14 +397,23 @@ macro_rules! recoveries {
 
 impl Recovery {
     /// A repair has begun with the acknowledgement under way, amid a reduction by PRR: that goes on. It has
-    /// counted all octets up to SND.UNA.
+    /// counted what was delivered before.
     #[cold]
-    pub(super) fn carry_on(&mut self, prr: Prr, at: &Outstanding) {
+    pub(super) fn carry_on(&mut self, prr: Prr) {
         match self {
-            Recovery::Sack(sack) => sack.carry_on(prr, at),
+            Recovery::Sack(sack) => sack.carry_on(prr),
             Recovery::Rack(rack) => rack.carry_on(prr),
             Recovery::NewRenoPrr(repair) => repair.carry_on(prr),
             _ => {}
+        }
+    }
+
+    /// Octets above SND.UNA that SACK has told of.
+    pub(super) fn sacked_bytes(&self) -> u64 {
+        match self {
+            Recovery::Sack(sack) => sack.sacked_bytes(),
+            Recovery::Rack(rack) => rack.sent.sacked_bytes(),
+            _ => 0,
         }
     }
 

@@ -66,11 +66,6 @@ impl Prr {
         self.out_bytes = bytes;
     }
 
-    /// Octets were delivered that no acknowledgement has counted.
-    pub(in crate::tcp) fn add_delivered(&mut self, bytes: u64) {
-        self.delivered_bytes += bytes;
-    }
-
     /// RecoverFS.
     pub(in crate::tcp) fn recover_fs_bytes(&self) -> u64 {
         self.recover_fs_bytes

@@ -55,18 +55,20 @@ pub(in crate::tcp) struct Probe {
 /// What a reduction can be taken back by.
 #[derive(Clone, Debug)]
 pub(in crate::tcp) struct Undo {
-    /// The congestion control before it.
-    pub(in crate::tcp) congestion: Controller,
+    /// The congestion control before it, unless a mark has been reported since: the reduction stays then.
+    pub(in crate::tcp) congestion: Option<Controller>,
+    /// Whether CWR was due before it, and up to where the reduction before that one counts.
+    pub(in crate::tcp) ecn: (bool, u64),
     /// The reduction was for what was outstanding from here on.
     pub(in crate::tcp) from: u64,
-    /// Octets that were sent again since and whose duplicates have not been reported.
+    /// Octets that were sent again and whose duplicates have not been reported.
     pub(in crate::tcp) unconfirmed_bytes: u64,
+    /// What a loss probe had repeated before.
+    pub(in crate::tcp) probed: Option<Range>,
     /// The timestamp of the first retransmission.
     pub(in crate::tcp) first_timestamp: Option<u32>,
     /// When everything up to here is acknowledged it is too late.
     pub(in crate::tcp) until: u64,
-    /// A mark has been reported since: the reduction stays, even if it was for no loss.
-    pub(in crate::tcp) marked: bool,
 }
 
 /// The state of the recovery, and of the detection that marks for it.
@@ -77,7 +79,7 @@ pub struct Rack {
     /// One retransmission is due whatever is in flight.
     first_due: bool,
     reduces_in_proportion: bool,
-    /// Nothing goes again, until something else is heard.
+    /// No retransmission before the next acknowledgement or timeout.
     pub(in crate::tcp) holds_repeats: bool,
     pub(in crate::tcp) frto: Frto,
     pub(in crate::tcp) probe_due: bool,
@@ -102,19 +104,6 @@ pub struct Rack {
     pub(in crate::tcp) probe_samples: u64,
     /// The last sample of the rate of delivery.
     pub(in crate::tcp) rate: RateSample,
-}
-
-impl Undo {
-    pub(in crate::tcp) fn new(congestion: Controller, at: &Outstanding) -> Undo {
-        Undo {
-            congestion,
-            from: at.snd_una,
-            unconfirmed_bytes: 0,
-            first_timestamp: None,
-            until: u64::MAX,
-            marked: false,
-        }
-    }
 }
 
 impl LossRecovery for Rack {
@@ -267,13 +256,33 @@ impl Rack {
         }
     }
 
-    /// What a repair that begins can be undone by, by the rules of Linux: retransmissions in flight from the
-    /// one before it count as its own (`tcp_init_undo`, `tcp_retrans_stamp_cleanup`).
-    pub(in crate::tcp) fn undo_amid_repeats(&self, congestion: Controller, at: &Outstanding) -> Undo {
-        let undo = Undo::new(congestion, at);
-        let unconfirmed_bytes = self.sent.repeated_bytes_in_flight();
-        let goes_on = unconfirmed_bytes > 0 || self.sent.first().is_some_and(|first| first.repeated);
-        Undo { unconfirmed_bytes, first_timestamp: self.retrans_stamp.filter(|_| goes_on), ..undo }
+    /// A reduction begins that can be undone. Duplicates of what is in flight again, and of a loss probe, may
+    /// be reported yet (`tcp_init_undo` of Linux). With `keeps_stamp` such retransmissions are the first ones
+    /// of this reduction (`tcp_retrans_stamp_cleanup`).
+    pub(in crate::tcp) fn begin_undo(
+        &mut self,
+        congestion: Controller,
+        ecn: (bool, u64),
+        from: u64,
+        keeps_stamp: bool,
+    ) {
+        let probed = self.probe.and_then(|probe| probe.repeats);
+        let repeated_bytes = self.sent.repeated_in_flight_bytes(probed);
+        self.undo = Some(Box::new(Undo {
+            congestion: Some(congestion),
+            ecn,
+            from,
+            unconfirmed_bytes: repeated_bytes + probed.map_or(0, |probed| probed.bytes()),
+            probed,
+            first_timestamp: self.retrans_stamp.filter(|_| keeps_stamp && repeated_bytes > 0),
+            until: u64::MAX,
+        }));
+    }
+
+    /// Whether octets are in flight again, other than by a loss probe.
+    pub(in crate::tcp) fn repeats(&self) -> bool {
+        let probed = self.undo.as_ref().and_then(|undo| undo.probed);
+        self.sent.repeated_in_flight_bytes(probed) > 0
     }
 
     /// Takes the sample of the acknowledgement under way, if it has any; one without an interval is not kept.
@@ -300,10 +309,9 @@ impl Rack {
         }
     }
 
-    /// A repair has begun amid a reduction, which has counted up to SND.UNA.
-    pub(in crate::tcp) fn carry_on(&mut self, mut prr: Prr) {
-        // What the acknowledgement under way delivers is counted with it.
-        prr.add_delivered(self.sent.sacked_bytes().saturating_sub(self.sent.heard.delivered));
+    /// A repair has begun amid a reduction, which has counted what was delivered before the acknowledgement
+    /// under way.
+    pub(in crate::tcp) fn carry_on(&mut self, prr: Prr) {
         self.prr = Some(prr);
     }
 
@@ -345,21 +353,29 @@ mod tests {
         let config = Config::default();
         let mut rack = Rack::new(&config.recovery_settings());
         let congestion = Controller::new(Kind::Reno, &config.congestion_settings());
-        let at = |snd_una| Outstanding { snd_una, snd_nxt: 3001, snd_max: 3001, smss_bytes: 1000 };
         let ms = |ms| Time::ZERO + Span::from_ms(ms);
         let octets = |start| Range { start, end: start + 1000 };
-        let told = |undo: Undo| (undo.first_timestamp, undo.unconfirmed_bytes);
+        let begun = |rack: &mut Rack, keeps_stamp| {
+            rack.begin_undo(congestion.clone(), (false, 0), 1, keeps_stamp);
+            let undo = rack.undo.as_ref().expect("begun");
+            (undo.first_timestamp, undo.unconfirmed_bytes)
+        };
         for start in [1, 1001, 2001] {
             rack.note_sent(octets(start), ms(0), false, Some(100));
         }
-        assert_eq!(told(rack.undo_amid_repeats(congestion.clone(), &at(1))), (None, 0));
-        rack.undo = Some(Box::new(Undo::new(congestion.clone(), &at(1))));
+        assert_eq!(begun(&mut rack, true), (None, 0));
         rack.note_sent(octets(1), ms(5), true, Some(105));
         rack.note_sent(octets(1001), ms(6), true, Some(106));
-        assert_eq!(told(rack.undo_amid_repeats(congestion.clone(), &at(1))), (Some(105), 2000));
+        assert_eq!(begun(&mut rack, false), (None, 2000));
+        assert_eq!(begun(&mut rack, true), (Some(105), 2000));
         rack.sent.on_ack(1001, ms(9));
-        assert_eq!(told(rack.undo_amid_repeats(congestion.clone(), &at(1001))), (Some(105), 1000));
+        assert_eq!(begun(&mut rack, true), (Some(105), 1000));
+        // A loss probe is reported as a duplicate, too, but no retransmission of a repair.
+        rack.probe = Some(Probe { end: 3001, flight_bytes: 2000, repeats: Some(octets(1001)) });
+        assert_eq!(begun(&mut rack, true), (None, 1000));
         rack.sent.on_ack(2001, ms(10));
-        assert_eq!(told(rack.undo_amid_repeats(congestion, &at(2001))), (None, 0));
+        assert_eq!(begun(&mut rack, true), (None, 1000));
+        rack.probe = None;
+        assert_eq!(begun(&mut rack, true), (None, 0));
     }
 }

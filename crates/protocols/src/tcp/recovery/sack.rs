@@ -210,11 +210,14 @@ impl Sack {
         }
     }
 
-    /// A repair has begun amid a reduction, which has counted up to SND.UNA.
-    pub(super) fn carry_on(&mut self, mut prr: Prr, at: &Outstanding) {
+    pub(super) fn sacked_bytes(&self) -> u64 {
+        self.board.sacked_bytes()
+    }
+
+    /// A repair has begun amid a reduction, which has counted what was delivered before the acknowledgement
+    /// under way.
+    pub(super) fn carry_on(&mut self, prr: Prr) {
         if let Some(reduction) = &mut self.reduction {
-            // What was delivered before the acknowledgement under way, which is counted with it.
-            prr.add_delivered(reduction.delivered.saturating_sub(at.snd_una));
             (reduction.prr, reduction.begins) = (prr, false);
         }
     }

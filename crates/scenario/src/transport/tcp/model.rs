@@ -417,8 +417,8 @@ pub enum TcpLossProbeRules {
 pub enum TcpUndoRules {
     /// At once (RFC 3522 section 3.2).
     Rfc3522,
-    /// Linux 6.12: once no retransmission is in flight, or at the end of the recovery. Until then such an ACK
-    /// has nothing retransmitted. Over a path that reorders much, most reductions stay.
+    /// Linux 6.12: while no retransmission is in flight, or at the end of the recovery. Before, such an ACK
+    /// triggers no retransmission.
     Linux,
 }
 
