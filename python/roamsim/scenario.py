@@ -4268,7 +4268,7 @@ TcpLossProbeRules = Literal["rfc8985", "linux"]
 
 #: When a timestamp from before a recovery's first retransmission undoes the reduction.
 #: "rfc3522": At once (RFC 3522 section 3.2).
-#: "linux": Linux 6.12: while no retransmission is in flight, or at the end of the recovery. Before, such an ACK
+#: "linux": Linux 6.12: while no retransmission is in flight, or at the end of the recovery. Otherwise such an ACK
 #: triggers no retransmission.
 TcpUndoRules = Literal["rfc3522", "linux"]
 

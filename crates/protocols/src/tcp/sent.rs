@@ -29,6 +29,15 @@ pub(super) enum Mark {
     Sacked,
 }
 
+/// Whether octets had been sent before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Again {
+    No,
+    /// They are sent again by a loss probe, last.
+    ByProbe,
+    Yes,
+}
+
 /// Octets that were sent in one segment, last. One is a line of the cache.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record {
@@ -48,8 +57,7 @@ pub(super) struct Record {
     pub(super) mark: Mark,
     /// Of lost ones, whether the retransmission timer told.
     by_timeout: bool,
-    /// Some had been sent before.
-    pub(super) repeated: bool,
+    pub(super) again: Again,
     /// The sender had nothing else to send.
     app_limited: bool,
 }
@@ -58,6 +66,12 @@ impl Record {
     #[inline]
     fn bytes(&self) -> u64 {
         u64::from(self.length)
+    }
+
+    /// Some had been sent before.
+    #[inline]
+    pub(super) fn is_repeated(&self) -> bool {
+        self.again != Again::No
     }
 
     /// One above the last octet.
@@ -176,13 +190,18 @@ impl Sent {
         self.sacked_bytes
     }
 
-    /// Octets in flight that were sent again, `except` for these.
-    pub(super) fn repeated_in_flight_bytes(&self, except: Option<Range>) -> u64 {
-        let counts = |record: &&Record| {
-            let excepted = except.is_some_and(|except| except.holds(record.octets()));
-            record.repeated && record.mark == Mark::InFlight && !excepted
-        };
+    /// Octets in flight that were sent again, other than by loss probes.
+    pub(super) fn repeated_in_flight_bytes(&self) -> u64 {
+        let counts = |record: &&Record| record.again == Again::Yes && record.mark == Mark::InFlight;
         self.records.iter().filter(counts).map(Record::bytes).sum()
+    }
+
+    /// A loss probe has sent the octets from there on again.
+    pub(super) fn on_probe_repeated(&mut self, start: u64) {
+        let place = self.place_of(start);
+        if let Some(record) = self.records.get_mut(place) {
+            record.again = Again::ByProbe;
+        }
     }
 
     /// Whether all that is outstanding is in flight.
@@ -247,7 +266,7 @@ impl Sent {
             length: (end - start) as u32,
             mark: Mark::InFlight,
             by_timeout: false,
-            repeated,
+            again: if repeated { Again::Yes } else { Again::No },
             app_limited: self.app_limited_until > 0,
         };
         if repeated || self.records.back().is_some_and(|last| start < last.end()) {
@@ -367,7 +386,7 @@ impl Sent {
             heard.newest = Some(*record);
         }
         let end = record.end();
-        if !record.repeated {
+        if !record.is_repeated() {
             let original = (record.at, end);
             if heard.newest_original.is_none_or(|newest| newest < original) {
                 heard.newest_original = Some(original);
@@ -566,7 +585,7 @@ impl Sent {
         self.lost_marked_bytes += bytes;
         self.heard.lost += bytes;
         self.lost += bytes;
-        if record.repeated && !by_timeout {
+        if record.is_repeated() && !by_timeout {
             self.heard.lost_repeat_at = self.heard.lost_repeat_at.max(Some(record.at));
         }
         if self.takes_losses {

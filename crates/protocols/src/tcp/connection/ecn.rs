@@ -27,7 +27,7 @@ use super::{Connection, State};
 use crate::tcp::accurate_ecn::{self, AccurateEcn, Answer, Codepoint};
 use crate::tcp::config::Config;
 use crate::tcp::congestion::Cause;
-use crate::tcp::recovery::Recovery;
+use crate::tcp::recovery::{Answered, Recovery};
 use crate::tcp::segment::{AccurateOption, Flags, OPTIONS_BYTES, Options, Segment};
 use crate::tcp::sequence::from_wire;
 
@@ -45,12 +45,10 @@ pub(super) struct Ecn {
     /// A mark has arrived, and the peer has not said yet that it has slowed down. Where marks are echoed one
     /// by one: DCTCP.CE.
     echoes: bool,
-    /// This end has slowed down, and has not said so yet.
-    reduced: bool,
-    /// What was sent up to here was sent before the last reduction.
-    reduced_at: u64,
-    /// That was because of marks, and no loss has been answered since.
-    reduced_by_echo: bool,
+    /// [`Answered`] by the last reduction, which takes less room so.
+    cwr_due: bool,
+    answered_up_to: u64,
+    answered_by_echo: bool,
     /// The segment that was made last is of new data.
     capable: bool,
 }
@@ -82,43 +80,41 @@ impl Ecn {
     pub(super) fn flags(&mut self, has_new_data: bool) -> Flags {
         self.capable = has_new_data;
         let echo = if self.echoes { Flags::ECE } else { Flags::NONE };
-        let reduced = has_new_data && std::mem::take(&mut self.reduced);
+        let reduced = has_new_data && std::mem::take(&mut self.cwr_due);
         if reduced { echo | Flags::CWR } else { echo }
     }
 
     /// The window has been reduced, for whatever reason; all up to `snd_max` was sent before.
     pub(super) fn on_reduction(&mut self, snd_max: u64) {
-        self.reduced = true;
-        self.reduced_at = snd_max;
-        self.reduced_by_echo = false;
+        (self.cwr_due, self.answered_up_to, self.answered_by_echo) = (true, snd_max, false);
     }
 
-    /// Whether CWR is due, and up to where the last reduction counts.
-    pub(super) fn answer(self) -> (bool, u64) {
-        (self.reduced, self.reduced_at)
+    /// What the last reduction answers.
+    pub(super) fn answered(self) -> Answered {
+        Answered { cwr_due: self.cwr_due, up_to: self.answered_up_to, by_echo: self.answered_by_echo }
     }
 
-    /// The last reduction is taken back, and so is its CWR (`tcp_ecn_withdraw_cwr` of Linux): a mark from
-    /// before it asks for another one.
-    pub(super) fn undo_reduction(&mut self, (reduced, reduced_at): (bool, u64)) {
-        self.reduced &= reduced;
-        self.reduced_at = reduced_at;
+    /// The last reduction is taken back, and so is its CWR (`tcp_ecn_withdraw_cwr` of Linux): what it was
+    /// `before` holds again.
+    pub(super) fn undo_reduction(&mut self, before: Answered) {
+        self.cwr_due &= before.cwr_due;
+        (self.answered_up_to, self.answered_by_echo) = (before.up_to, before.by_echo);
     }
 
     /// The last reduction answers losses from before it, too.
     pub(super) fn answer_losses(&mut self) {
-        self.reduced_by_echo = true;
+        self.answered_by_echo = true;
     }
 
     /// Whether all up to `ack` was sent before the last reduction.
     pub(super) fn is_of_before_reduction(self, ack: u64) -> bool {
-        ack <= self.reduced_at
+        ack <= self.answered_up_to
     }
 
     /// A loss of what was sent at `offset` is answered: whether the window has been reduced for that time
     /// already (section 6.1.2: once for the marked and dropped packets of a window).
     pub(super) fn has_answered(&mut self, offset: u64) -> bool {
-        std::mem::take(&mut self.reduced_by_echo) && offset < self.reduced_at
+        std::mem::take(&mut self.answered_by_echo) && offset < self.answered_up_to
     }
 
     /// The segment made last goes in a packet that is not to be marked.
@@ -354,7 +350,7 @@ impl Connection {
             rack.undo = None;
         }
         self.ecn.on_reduction(sender.snd_max);
-        self.ecn.reduced_by_echo = true;
+        self.ecn.answer_losses();
         self.stats.ecn_reductions += 1;
         if self.config.marks_leave_one_segment() {
             self.wait_for_marks(now, is_least);

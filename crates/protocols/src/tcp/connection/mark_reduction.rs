@@ -59,7 +59,7 @@ impl Sender {
         true
     }
 
-    /// An acknowledgement has been taken: the window follows what it has told of, once.
+    /// The window follows what the acknowledgement delivers. A second call for the same one does nothing.
     pub(super) fn count_for_mark(&mut self) {
         let (snd_una, snd_nxt, smss_bytes) = (self.snd_una, self.snd_nxt, self.smss);
         if self.mark_reduction().is_none() {

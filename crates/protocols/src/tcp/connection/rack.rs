@@ -12,8 +12,8 @@
 //!   3708), or when an acknowledgement echoes a timestamp from before the first of them (Eifel, RFC 3522).
 //!   The congestion control is then as it was (RFC 9438 4.9; RFC 4015 section 3 is more careful), unless a
 //!   mark has been reported since, and what was marked as lost is in flight. By the rules of Linux a
-//!   timestamp undoes a fast repair only while no retransmission is in flight. Its acknowledgement triggers
-//!   no retransmission before (`tcp_try_undo_partial` of Linux 6.12).
+//!   timestamp undoes a fast repair only while no retransmission is in flight. Otherwise its acknowledgement
+//!   triggers no retransmission (`tcp_try_undo_partial` of Linux 6.12).
 
 use roamsim_engine::{Span, Time};
 
@@ -316,7 +316,7 @@ impl Connection {
         rack.undo = None;
         if let Some(congestion) = saved {
             let keeps_stamp = self.config.undo_rules == UndoRules::Linux;
-            rack.begin_undo(congestion, self.ecn.answer(), at.snd_una, keeps_stamp);
+            rack.begin_undo(congestion, self.ecn.answered(), at.snd_una, keeps_stamp);
         }
         (rack.probe, rack.probe_due) = (None, false);
         if !self.ecn.has_answered(at.snd_una) {
@@ -351,7 +351,7 @@ impl Connection {
             rack.undo = None;
             if let Some(congestion) = saved {
                 let keeps_stamp = self.config.undo_rules == UndoRules::Linux;
-                rack.begin_undo(congestion, self.ecn.answer(), at.snd_una, keeps_stamp);
+                rack.begin_undo(congestion, self.ecn.answered(), at.snd_una, keeps_stamp);
             }
         }
         self.sender.tell_losses(now);
@@ -405,7 +405,10 @@ impl Connection {
     /// Whether a timestamp does not undo a repair yet, by the rules of Linux: a retransmission is in flight.
     fn undo_waits(&mut self) -> bool {
         let is_linux = self.config.undo_rules == UndoRules::Linux;
-        is_linux && self.rack().is_some_and(|rack| rack.repair == Repair::Fast && rack.repeats())
+        is_linux
+            && self
+                .rack()
+                .is_some_and(|rack| rack.repair == Repair::Fast && rack.sent.repeated_in_flight_bytes() > 0)
     }
 
     /// The reduction was needless, unless a mark has asked for one as well: it stays then (RFC 4015 section 3
@@ -414,13 +417,19 @@ impl Connection {
         let sender = &mut self.sender;
         let Recovery::Rack(rack) = &mut sender.recovery else { return };
         let Some(undo) = rack.undo.take() else { return };
+        let was_fast = rack.repair == Repair::Fast;
         if rack.is_recovering() {
             rack.sent.unmark_lost();
             rack.stop();
         }
-        let Undo { congestion, ecn, from, .. } = *undo;
-        let Some(before) = congestion else { return self.ecn.answer_losses() };
-        self.ecn.undo_reduction(ecn);
+        let Undo { congestion, answered, from, .. } = *undo;
+        let Some(before) = congestion else {
+            if was_fast {
+                sender.end_recovery(sender.congestion.ssthresh_bytes());
+            }
+            return self.ecn.answer_losses();
+        };
+        self.ecn.undo_reduction(answered);
         sender.congestion.undo(before, sender.smss);
         sender.slow_start_after_loss = false;
         if let Some(extras) = &mut sender.extras {
@@ -504,6 +513,9 @@ impl Connection {
         let samples = self.stats.rtt_samples;
         if let Some(rack) = self.rack() {
             rack.probe = Some(Probe { end, flight_bytes, repeats });
+            if repeats.is_some() {
+                rack.sent.on_probe_repeated(start);
+            }
             rack.probe_samples = samples;
         }
         self.timers.stop(Timer::LossProbe);

@@ -93,7 +93,7 @@ impl Rack {
         }
         let is_ambiguous = |record: &Record| {
             let rtt = now.since(record.at);
-            record.repeated && (predates(record) || self.min_rtt.get().is_some_and(|least| rtt < least))
+            record.is_repeated() && (predates(record) || self.min_rtt.get().is_some_and(|least| rtt < least))
         };
         let newest = heard.newest.filter(|record| !is_ambiguous(record));
         let newest = newest.map(|record| (record.at, record.end())).or(heard.newest_original);

@@ -9,7 +9,7 @@
 mod prr;
 
 pub(super) use prr::Prr;
-pub(super) use rack::{Frto, Probe, Repair, Undo};
+pub(super) use rack::{Answered, Frto, Probe, Repair, Undo};
 
 use super::parts::{kinds, stored};
 use super::repeat::Reason;

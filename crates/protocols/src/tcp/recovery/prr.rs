@@ -61,6 +61,11 @@ impl Prr {
         self.out_bytes += bytes;
     }
 
+    /// These counts with the window of another reduction.
+    pub(in crate::tcp) fn with_window_of(self, other: &Prr) -> Prr {
+        Prr { cwnd_bytes: other.cwnd_bytes, ..self }
+    }
+
     /// So many octets have been sent, new or again.
     pub(in crate::tcp) fn set_out(&mut self, bytes: u64) {
         self.out_bytes = bytes;

@@ -52,19 +52,28 @@ pub(in crate::tcp) struct Probe {
     pub(in crate::tcp) repeats: Option<Range>,
 }
 
+/// What a reduction answers of what ECN reports (RFC 3168 section 6.1.2).
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::tcp) struct Answered {
+    /// This end has slowed down, and has not said so yet.
+    pub(in crate::tcp) cwr_due: bool,
+    /// What was sent up to here was sent before it.
+    pub(in crate::tcp) up_to: u64,
+    /// It was because of marks, and no loss has been answered since.
+    pub(in crate::tcp) by_echo: bool,
+}
+
 /// What a reduction can be taken back by.
 #[derive(Clone, Debug)]
 pub(in crate::tcp) struct Undo {
     /// The congestion control before it, unless a mark has been reported since: the reduction stays then.
     pub(in crate::tcp) congestion: Option<Controller>,
-    /// Whether CWR was due before it, and up to where the reduction before that one counts.
-    pub(in crate::tcp) ecn: (bool, u64),
+    /// What the one before it answers.
+    pub(in crate::tcp) answered: Answered,
     /// The reduction was for what was outstanding from here on.
     pub(in crate::tcp) from: u64,
     /// Octets that were sent again and whose duplicates have not been reported.
     pub(in crate::tcp) unconfirmed_bytes: u64,
-    /// What a loss probe had repeated before.
-    pub(in crate::tcp) probed: Option<Range>,
     /// The timestamp of the first retransmission.
     pub(in crate::tcp) first_timestamp: Option<u32>,
     /// When everything up to here is acknowledged it is too late.
@@ -257,32 +266,26 @@ impl Rack {
     }
 
     /// A reduction begins that can be undone. Duplicates of what is in flight again, and of a loss probe, may
-    /// be reported yet (`tcp_init_undo` of Linux). With `keeps_stamp` such retransmissions are the first ones
-    /// of this reduction (`tcp_retrans_stamp_cleanup`).
+    /// be reported yet (`tcp_init_undo` of Linux). With `keeps_stamp` retransmissions from before are the
+    /// first ones of this reduction (`tcp_retrans_stamp_cleanup`).
     pub(in crate::tcp) fn begin_undo(
         &mut self,
         congestion: Controller,
-        ecn: (bool, u64),
+        answered: Answered,
         from: u64,
         keeps_stamp: bool,
     ) {
-        let probed = self.probe.and_then(|probe| probe.repeats);
-        let repeated_bytes = self.sent.repeated_in_flight_bytes(probed);
+        let probed = self.probe.and_then(|probe| probe.repeats).filter(|probed| probed.end > from);
+        let repeated_bytes = self.sent.repeated_in_flight_bytes();
+        let goes_on = repeated_bytes > 0 || self.sent.first().is_some_and(Record::is_repeated);
         self.undo = Some(Box::new(Undo {
             congestion: Some(congestion),
-            ecn,
+            answered,
             from,
             unconfirmed_bytes: repeated_bytes + probed.map_or(0, |probed| probed.bytes()),
-            probed,
-            first_timestamp: self.retrans_stamp.filter(|_| keeps_stamp && repeated_bytes > 0),
+            first_timestamp: self.retrans_stamp.filter(|_| keeps_stamp && goes_on),
             until: u64::MAX,
         }));
-    }
-
-    /// Whether octets are in flight again, other than by a loss probe.
-    pub(in crate::tcp) fn repeats(&self) -> bool {
-        let probed = self.undo.as_ref().and_then(|undo| undo.probed);
-        self.sent.repeated_in_flight_bytes(probed) > 0
     }
 
     /// Takes the sample of the acknowledgement under way, if it has any; one without an interval is not kept.
@@ -310,9 +313,9 @@ impl Rack {
     }
 
     /// A repair has begun amid a reduction, which has counted what was delivered before the acknowledgement
-    /// under way.
+    /// under way. The first retransmission goes.
     pub(in crate::tcp) fn carry_on(&mut self, prr: Prr) {
-        self.prr = Some(prr);
+        self.prr = self.prr.map(|begun| prr.with_window_of(&begun));
     }
 
     /// The window follows what the acknowledgement under way has told of.
@@ -327,6 +330,9 @@ impl Rack {
     pub(in crate::tcp) fn stop(&mut self) {
         self.repair = Repair::None;
         (self.first_due, self.prr, self.frto) = (false, None, Frto::Off);
+        if self.sent.repeated_in_flight_bytes() == 0 {
+            self.retrans_stamp = None;
+        }
     }
 
     /// Whether octets that were sent once have arrived behind a timeout, of those sent before it (RFC 5682
@@ -355,27 +361,33 @@ mod tests {
         let congestion = Controller::new(Kind::Reno, &config.congestion_settings());
         let ms = |ms| Time::ZERO + Span::from_ms(ms);
         let octets = |start| Range { start, end: start + 1000 };
-        let begun = |rack: &mut Rack, keeps_stamp| {
-            rack.begin_undo(congestion.clone(), (false, 0), 1, keeps_stamp);
+        let begun = |rack: &mut Rack, from, keeps_stamp| {
+            rack.begin_undo(congestion.clone(), Answered::default(), from, keeps_stamp);
             let undo = rack.undo.as_ref().expect("begun");
             (undo.first_timestamp, undo.unconfirmed_bytes)
         };
-        for start in [1, 1001, 2001] {
+        for start in [1, 1001, 2001, 3001] {
             rack.note_sent(octets(start), ms(0), false, Some(100));
         }
-        assert_eq!(begun(&mut rack, true), (None, 0));
+        assert_eq!(begun(&mut rack, 1, true), (None, 0));
         rack.note_sent(octets(1), ms(5), true, Some(105));
         rack.note_sent(octets(1001), ms(6), true, Some(106));
-        assert_eq!(begun(&mut rack, false), (None, 2000));
-        assert_eq!(begun(&mut rack, true), (Some(105), 2000));
+        assert_eq!(begun(&mut rack, 1, false), (None, 2000));
+        assert_eq!(begun(&mut rack, 1, true), (Some(105), 2000));
         rack.sent.on_ack(1001, ms(9));
-        assert_eq!(begun(&mut rack, true), (Some(105), 1000));
-        // A loss probe is reported as a duplicate, too, but no retransmission of a repair.
-        rack.probe = Some(Probe { end: 3001, flight_bytes: 2000, repeats: Some(octets(1001)) });
-        assert_eq!(begun(&mut rack, true), (None, 1000));
+        assert_eq!(begun(&mut rack, 1001, true), (Some(105), 1000));
+        // A loss probe is reported as a duplicate, too, but is no retransmission of a repair.
+        rack.note_sent(octets(3001), ms(9), true, Some(109));
+        rack.sent.on_probe_repeated(3001);
+        rack.probe = Some(Probe { end: 4001, flight_bytes: 3000, repeats: Some(octets(3001)) });
         rack.sent.on_ack(2001, ms(10));
-        assert_eq!(begun(&mut rack, true), (None, 1000));
-        rack.probe = None;
-        assert_eq!(begun(&mut rack, true), (None, 0));
+        assert_eq!(begun(&mut rack, 2001, true), (None, 1000));
+        // One from before the reduction has nothing to do with it.
+        assert_eq!(begun(&mut rack, 4001, true), (None, 0));
+        // A repair that ends with nothing in flight again leaves no timestamp to the next one.
+        rack.sent.on_ack(3001, ms(11));
+        assert_eq!(begun(&mut rack, 3001, true), (Some(105), 1000));
+        rack.stop();
+        assert_eq!(begun(&mut rack, 3001, true), (None, 1000));
     }
 }

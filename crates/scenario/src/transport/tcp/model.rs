@@ -417,7 +417,7 @@ pub enum TcpLossProbeRules {
 pub enum TcpUndoRules {
     /// At once (RFC 3522 section 3.2).
     Rfc3522,
-    /// Linux 6.12: while no retransmission is in flight, or at the end of the recovery. Before, such an ACK
+    /// Linux 6.12: while no retransmission is in flight, or at the end of the recovery. Otherwise such an ACK
     /// triggers no retransmission.
     Linux,
 }
