@@ -17,7 +17,7 @@ pub(super) fn product(rate: u64, time: Span) -> u64 {
     proportion(rate, time.as_ns(), 1_000_000_000)
 }
 
-/// The rate in octets a second that sends so many in a time, of a nanosecond at least.
+/// The rate in octets a second that sends `bytes` in a time. No time counts as a nanosecond.
 #[inline]
 pub(super) fn rate(bytes: u64, time: Span) -> u64 {
     proportion(bytes, 1_000_000_000, time.as_ns().max(1))

@@ -325,17 +325,16 @@ impl Connection {
             self.ecn.echoes = false;
         }
         let sender = &mut self.sender;
-        let believed = ack.filter(|ack| (sender.snd_una..=sender.snd_max).contains(ack));
-        let is_news = believed.is_some_and(|ack| !self.ecn.is_of_before_reduction(ack));
-        if !segment.flags.contains(Flags::ECE) || believed.is_none() {
+        let is_believed = |ack: &u64| (sender.snd_una..=sender.snd_max).contains(ack);
+        let Some(ack) = ack.filter(|ack| segment.flags.contains(Flags::ECE) && is_believed(ack)) else {
             return;
-        }
+        };
         if let Recovery::Rack(rack) = &mut sender.recovery
             && let Some(undo) = &mut rack.undo
         {
             undo.congestion = None;
         }
-        if !is_news || sender.recovery.is_recovering() {
+        if self.ecn.is_of_before_reduction(ack) || sender.recovery.is_recovering() {
             return;
         }
         let flight_bytes = sender.counted_flight(&sender.outstanding());

@@ -10,10 +10,10 @@
 //!   sent once that arrives then tells that the timeout was needless.
 //! - A repair is needless also when each of its retransmissions is reported as a duplicate (D-SACK, RFC
 //!   3708), or when an acknowledgement echoes a timestamp from before the first of them (Eifel, RFC 3522).
-//!   The congestion control is then as it was (RFC 9438 4.9; RFC 4015 section 3 is more careful), unless a
-//!   mark has been reported since, and what was marked as lost is in flight. By the rules of Linux a
-//!   timestamp undoes a fast repair only while no retransmission is in flight. Otherwise its acknowledgement
-//!   triggers no retransmission (`tcp_try_undo_partial` of Linux 6.12).
+//!   What was marked as lost is then in flight. The congestion control is as it was (RFC 9438 4.9; RFC 4015
+//!   section 3 is more careful), unless a mark has been reported since. By the rules of Linux a timestamp
+//!   undoes a fast repair only while no retransmission is in flight. Otherwise its acknowledgement triggers
+//!   no retransmission (`tcp_try_undo_partial` of Linux 6.12).
 
 use roamsim_engine::{Span, Time};
 
@@ -311,13 +311,10 @@ impl Connection {
         let at = sender.outstanding();
         let flight_bytes = sender.counted_flight(&at);
         let saved = self.config.undo.then(|| sender.congestion.clone());
+        let keeps_stamp = self.config.undo_rules == UndoRules::Linux;
         let Recovery::Rack(rack) = &mut sender.recovery else { return };
         rack.begin(&at, now);
-        rack.undo = None;
-        if let Some(congestion) = saved {
-            let keeps_stamp = self.config.undo_rules == UndoRules::Linux;
-            rack.begin_undo(congestion, self.ecn.answered(), at.snd_una, keeps_stamp);
-        }
+        rack.begin_undo(saved, self.ecn.answered(), at.snd_una, keeps_stamp);
         (rack.probe, rack.probe_due) = (None, false);
         if !self.ecn.has_answered(at.snd_una) {
             sender.reduce(Cause::FastRetransmit { flight_bytes }, true, now);
@@ -338,6 +335,7 @@ impl Connection {
         let (at, srtt) = (sender.outstanding(), sender.rtt.srtt());
         let repeated = sender.retries > 1;
         let saved = keeps.then(|| sender.congestion.clone());
+        let keeps_stamp = self.config.undo_rules == UndoRules::Linux;
         let Recovery::Rack(rack) = &mut sender.recovery else { return };
         let conditions = rack.conditions(srtt, at.smss_bytes);
         rack.detection.mark_lost_at_timeout(&mut rack.sent, now, &conditions);
@@ -348,11 +346,7 @@ impl Connection {
         let was_repairing = rack.is_recovering();
         rack.frto = if frto && !was_repairing { Frto::First } else { Frto::Off };
         if !repeated && !was_repairing {
-            rack.undo = None;
-            if let Some(congestion) = saved {
-                let keeps_stamp = self.config.undo_rules == UndoRules::Linux;
-                rack.begin_undo(congestion, self.ecn.answered(), at.snd_una, keeps_stamp);
-            }
+            rack.begin_undo(saved, self.ecn.answered(), at.snd_una, keeps_stamp);
         }
         self.sender.tell_losses(now);
         self.timers.stop(Timer::Reordering);

@@ -57,7 +57,7 @@ pub(in crate::tcp) struct Probe {
 pub(in crate::tcp) struct Answered {
     /// This end has slowed down, and has not said so yet.
     pub(in crate::tcp) cwr_due: bool,
-    /// What was sent up to here was sent before it.
+    /// One above the highest octet sent before it.
     pub(in crate::tcp) up_to: u64,
     /// It was because of marks, and no loss has been answered since.
     pub(in crate::tcp) by_echo: bool,
@@ -265,25 +265,30 @@ impl Rack {
         }
     }
 
-    /// A reduction begins that can be undone. Duplicates of what is in flight again, and of a loss probe, may
-    /// be reported yet (`tcp_init_undo` of Linux). With `keeps_stamp` retransmissions from before are the
-    /// first ones of this reduction (`tcp_retrans_stamp_cleanup`).
+    /// A reduction begins, which can be undone if there is a controller `before` it. Duplicates of what is in
+    /// flight again, and of a loss probe, may be reported yet (`tcp_init_undo` of Linux). With `keeps_stamp`
+    /// retransmissions from before are its first ones (`tcp_retrans_stamp_cleanup`).
     pub(in crate::tcp) fn begin_undo(
         &mut self,
-        congestion: Controller,
+        before: Option<Controller>,
         answered: Answered,
         from: u64,
         keeps_stamp: bool,
     ) {
+        self.undo = None;
+        if before.is_none() {
+            return;
+        }
         let probed = self.probe.and_then(|probe| probe.repeats).filter(|probed| probed.end > from);
         let repeated_bytes = self.sent.repeated_in_flight_bytes();
-        let goes_on = repeated_bytes > 0 || self.sent.first().is_some_and(Record::is_repeated);
+        let goes_on =
+            keeps_stamp && (repeated_bytes > 0 || self.sent.first().is_some_and(Record::is_repeated));
         self.undo = Some(Box::new(Undo {
-            congestion: Some(congestion),
+            congestion: before,
             answered,
             from,
             unconfirmed_bytes: repeated_bytes + probed.map_or(0, |probed| probed.bytes()),
-            first_timestamp: self.retrans_stamp.filter(|_| keeps_stamp && goes_on),
+            first_timestamp: self.retrans_stamp.filter(|_| goes_on),
             until: u64::MAX,
         }));
     }
@@ -330,7 +335,7 @@ impl Rack {
     pub(in crate::tcp) fn stop(&mut self) {
         self.repair = Repair::None;
         (self.first_due, self.prr, self.frto) = (false, None, Frto::Off);
-        if self.sent.repeated_in_flight_bytes() == 0 {
+        if self.retrans_stamp.is_some() && self.sent.repeated_in_flight_bytes() == 0 {
             self.retrans_stamp = None;
         }
     }
@@ -362,7 +367,7 @@ mod tests {
         let ms = |ms| Time::ZERO + Span::from_ms(ms);
         let octets = |start| Range { start, end: start + 1000 };
         let begun = |rack: &mut Rack, from, keeps_stamp| {
-            rack.begin_undo(congestion.clone(), Answered::default(), from, keeps_stamp);
+            rack.begin_undo(Some(congestion.clone()), Answered::default(), from, keeps_stamp);
             let undo = rack.undo.as_ref().expect("begun");
             (undo.first_timestamp, undo.unconfirmed_bytes)
         };

@@ -14,8 +14,7 @@ fn control() -> Bbr {
     bbr
 }
 
-/// What the acknowledgement of a round of 100 ms tells, which delivers so many octets and leaves so many in
-/// flight.
+/// The acknowledgement of a round of 100 ms that delivers `bytes`.
 pub(in super::super) fn of_a_round(
     now: Time,
     bytes: u64,
