@@ -30,7 +30,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// One end of a TCP connection.
-#[repr(C)] // what every segment needs comes first, the connection's part of it as well
+#[repr(C, align(64))] // what every segment needs comes first, the connection's part of it as well
 pub struct TcpSocket {
     /// Where it lives.
     pub node: NodeId,

@@ -81,6 +81,8 @@ pub(super) struct Counters {
     pub bytes_sent: u64,
     pub data_segments_received: u64,
     pub pure_acks_sent: u64,
+    pub rtt_samples: u64,
+    pub out_of_order_segments_received: u64,
     pub control_segments_sent: u64,
     pub retransmissions: u64,
     /// With data, in the order of `Reason::ALL`.
@@ -90,9 +92,7 @@ pub(super) struct Counters {
     pub fast_retransmits: u32,
     pub ecn_marks_received: u64,
     pub ecn_reductions: u64,
-    pub rtt_samples: u64,
     pub duplicate_segments_received: u64,
-    pub out_of_order_segments_received: u64,
     pub duplicate_acks_received: u64,
     pub window_probes_sent: u32,
     pub segments_refused: u32,

@@ -45,6 +45,8 @@ pub(super) struct Extras {
     pub(super) accurate_ecn: Option<Box<AccurateEcn>>,
     /// What the sending end holds at most.
     pub(super) send_buffer: Option<Box<SendBuffer>>,
+    /// The window comes down for a mark.
+    pub(super) mark_reduction: Option<Box<MarkReduction>>,
     pub(super) fast_open: Option<Box<FastOpen>>,
     /// Keep-alive and user timeout.
     pub(super) liveness: Option<Box<Liveness>>,
@@ -59,8 +61,6 @@ pub(super) struct Extras {
     /// The peer's full segments, where data that arrives is looked at.
     pub(super) received_mss: ReceivedMss,
     pub(super) window_tuning: Option<WindowTuning>,
-    /// The window comes down for a mark.
-    pub(super) mark_reduction: Option<Box<MarkReduction>>,
     pub(super) tail_loss_probes: u64,
     pub(super) undone_reductions: u64,
     /// What proved the last of them needless, and from where on it was outstanding, until that is taken.

@@ -212,16 +212,16 @@ pub struct Connection {
     remote_port: u16,
     timers: Timers,
     config: Arc<Config>,
-    receiver: Receiver,
-    sender: Sender,
-    stats: Counters,
-    ecn: Ecn,
     /// A reset that is due.
     reset: Option<Reset>,
+    ecn: Ecn,
     /// A SYN or SYN-ACK is due.
     syn_due: bool,
     /// Opened by `listen`: a reset in SYN-RECEIVED leads back to LISTEN.
     passive: bool,
+    receiver: Receiver,
+    sender: Sender,
+    stats: Counters,
 }
 
 impl Connection {

@@ -52,22 +52,23 @@ pub(super) struct Receiver {
     pub(super) last_ack_sent: u64,
     /// Offset of the peer's FIN, `u64::MAX` while it is not known.
     fin_at: u64,
-    /// Octets of the stream the application has taken, while it does not take what arrives at once.
-    taken: u64,
-    /// What has arrived beyond a gap, a FIN as an octet behind the last one.
-    pub(super) reassembly: Ranges,
-    /// What SACK blocks tell of; `None` unless both ends have permitted SACK.
-    pub(super) report: Option<Box<BlockReport>>,
-    /// TS.Recent of RFC 7323, and when it was taken.
-    pub(super) ts_recent_at: Time,
+    /// TS.Recent of RFC 7323.
     pub(super) ts_recent: u32,
-    /// Since when answers to refused segments are counted, and how many there were.
-    challenges: u32,
-    challenges_since: Time,
     /// The application has closed and reads no more.
     pub(super) abandoned: bool,
     /// How urgent an acknowledgement is that waits for no data: only `Alone`, or by the settings any.
     alone_from: Acknowledgement,
+    /// What SACK blocks tell of; `None` unless both ends have permitted SACK.
+    pub(super) report: Option<Box<BlockReport>>,
+    /// What has arrived beyond a gap, a FIN as an octet behind the last one.
+    pub(super) reassembly: Ranges,
+    /// Octets of the stream the application has taken, while it does not take what arrives at once.
+    taken: u64,
+    /// When TS.Recent was taken.
+    pub(super) ts_recent_at: Time,
+    /// Since when answers to refused segments are counted, and how many there were.
+    challenges_since: Time,
+    challenges: u32,
 }
 
 impl Receiver {

@@ -38,20 +38,18 @@ pub(super) struct Sender {
     snd_wl1: u64,
     snd_wl2: u64,
     pub(super) max_snd_wnd: u64,
+    pub(super) extras: Option<Box<Extras>>,
+    pub(super) recovery: Recovery,
     pub(super) smss: u64,
-    pub(super) congestion: Controller,
+    pub(super) detection: Detection,
     /// The segment that is timed ends here; 0 when none is.
     timed_end: u64,
-    timed_at: Time,
     pub(super) last_sent_at: Time,
     /// The round trip under way ends when this offset is acknowledged.
     round_end: u64,
     /// The largest flight in this round trip, and in the one before.
     pub(super) flight_peak: u64,
     pub(super) flight_peak_before: u64,
-    pub(super) detection: Detection,
-    pub(super) rtt: RttEstimator,
-    pub(super) recovery: Recovery,
     /// One above the octet or FIN that a probe has sent beyond it, and that the peer need not have taken.
     pub(super) probe_end: u64,
     /// Octets of the flight that limited transmit has let go.
@@ -60,6 +58,9 @@ pub(super) struct Sender {
     pub(super) retries: u32,
     /// Probes of the window since data last went.
     pub(super) probes: u32,
+    pub(super) congestion: Controller,
+    pub(super) rtt: RttEstimator,
+    timed_at: Time,
     /// Why data that is sent again last was.
     pub(super) repeats_for: Reason,
     /// Why everything outstanding is sent anew, where it is.
@@ -68,7 +69,6 @@ pub(super) struct Sender {
     pub(super) agreed_mss: u32,
     /// What the path carries, options included; `u32::MAX` as long as that is not known.
     pub(super) path_mss: u32,
-    pub(super) extras: Option<Box<Extras>>,
 }
 
 impl Sender {

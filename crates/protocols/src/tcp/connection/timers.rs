@@ -35,8 +35,13 @@ pub(super) struct Timers {
     /// The deadlines; `Time::MAX` is never.
     first_at: Time,
     delayed_ack_at: Time,
-    boxed: Option<Box<[Time; Timers::BOXED]>>,
+    boxed: Option<Box<Boxed>>,
 }
+
+/// Their deadlines.
+#[derive(Clone, Debug)]
+#[repr(align(32))] // within one line of the cache
+struct Boxed([Time; Timers::BOXED]);
 
 impl Timers {
     const BOXED: usize = 4;
@@ -47,7 +52,7 @@ impl Timers {
             first: None,
             first_at: Time::MAX,
             delayed_ack_at: Time::MAX,
-            boxed: has_extras.then(|| Box::new([Time::MAX; Timers::BOXED])),
+            boxed: has_extras.then(|| Box::new(Boxed([Time::MAX; Timers::BOXED]))),
         }
     }
 
@@ -56,7 +61,7 @@ impl Timers {
         let at = self.first_at.min(self.delayed_ack_at);
         match self.boxed.as_deref() {
             None => at,
-            Some([a, b, c, d]) => at.min(*a).min(*b).min(*c).min(*d),
+            Some(Boxed([a, b, c, d])) => at.min(*a).min(*b).min(*c).min(*d),
         }
     }
 
@@ -69,7 +74,7 @@ impl Timers {
             }
             Timer::Retransmission | Timer::Persist | Timer::TimeWait => self.first_at,
             Timer::DelayedAck => self.delayed_ack_at,
-            _ => self.boxed.as_ref().map_or(Time::MAX, |boxed| boxed[timer.place()]),
+            _ => self.boxed.as_ref().map_or(Time::MAX, |boxed| boxed.0[timer.place()]),
         }
     }
 
@@ -92,7 +97,7 @@ impl Timers {
             Timer::DelayedAck => self.delayed_ack_at = at,
             _ => {
                 if let Some(boxed) = &mut self.boxed {
-                    boxed[timer.place()] = at;
+                    boxed.0[timer.place()] = at;
                 }
             }
         }

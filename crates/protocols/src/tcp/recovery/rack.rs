@@ -95,24 +95,24 @@ pub struct Rack {
     /// SND.UNA behind the acknowledgement before.
     pub(in crate::tcp) una_before: u64,
     pub(in crate::tcp) undo: Option<Box<Undo>>,
-    /// The timestamp of the first retransmission of the last repair that could be undone.
-    retrans_stamp: Option<u32>,
-    /// The probe under way.
-    pub(in crate::tcp) probe: Option<Probe>,
-    pub(in crate::tcp) sent: Sent,
     /// What the acknowledgement under way reports as arrived twice.
     pub(in crate::tcp) duplicate: Option<Range>,
-    pub(in crate::tcp) detection: RackDetection,
-    prr: Option<Prr>,
     /// One above the highest octet sent when the repair began.
     pub(in crate::tcp) recover: u64,
     /// When the window was last reduced for a loss.
     pub(in crate::tcp) reduced_at: Time,
+    pub(in crate::tcp) sent: Sent,
+    pub(in crate::tcp) detection: RackDetection,
+    /// The probe under way.
+    pub(in crate::tcp) probe: Option<Probe>,
+    prr: Option<Prr>,
     threshold_segments: u64,
-    /// Measurements of the round trip so far, when the last probe went.
-    pub(in crate::tcp) probe_samples: u64,
     /// The last sample of the rate of delivery.
     pub(in crate::tcp) rate: RateSample,
+    /// The timestamp of the first retransmission of the last repair that could be undone.
+    retrans_stamp: Option<u32>,
+    /// Measurements of the round trip so far, when the last probe went.
+    pub(in crate::tcp) probe_samples: u64,
 }
 
 impl LossRecovery for Rack {
