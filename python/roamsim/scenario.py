@@ -182,6 +182,7 @@ __all__ = [
     "Reader",
     "RedQueue",
     "Registration",
+    "RenoRules",
     "ReplayProtection",
     "RequestLimit",
     "RequestResponseApplication",
@@ -214,10 +215,12 @@ __all__ = [
     "TailExponent",
     "TcpDelayedAckRules",
     "TcpFastOpenCookie",
+    "TcpGrowthRules",
     "TcpHystartRules",
     "TcpInitialWindowRules",
     "TcpLossProbeRules",
     "TcpNagleRules",
+    "TcpRackRules",
     "TcpRtoRules",
     "TcpStack",
     "TcpTransport",
@@ -2859,11 +2862,12 @@ class TcpTransport(Table):
             3.1).
         byte_counting_limit: L of appropriate byte counting (RFC 3465): the most segments that an acknowledgement
             counts in slow start. Default: RFC 5681 section 3.1, equation 2. 2 doubles the window each round trip
-            in spite of delayed acknowledgements; RFC 3465 section 2.3 allows no more, and 1 after a timeout.
-            Without it: 1.
+            in spite of delayed acknowledgements; RFC 3465 section 2.3 allows no more. After a timeout it is 1 (RFC
+            3465), except with `growth_rules = "linux"`. Without it: 1.
         rack: RACK (RFC 8985): a segment or retransmission is lost if a later one has arrived and a round trip plus
             a reordering window have passed. It needs a variant that repairs by SACK. Left out: off (chosen, as in
             the publications), except BBR and `prague`, which always have it.
+        rack_rules: The rules of RACK's reordering window, with `rack`. Default: RFC 8985. Without it: "rfc8985".
         tail_loss_probe: Tail loss probes, with `rack`: a segment sent two round trips after the last one repairs a
             lost tail without a timeout (TLP, RFC 8985 section 7). Default: off. Without it: false.
         loss_probe_rules: When a probe goes at the latest, with `tail_loss_probe`. Default: RFC 8985. Without it:
@@ -2878,8 +2882,10 @@ class TcpTransport(Table):
         undo: Undoes a needless reduction, with `rack`. The proof is a D-SACK for each retransmission (RFC 3708),
             or a timestamp of the original (RFC 3522). Default: off. Without it: false.
         undo_rules: When an old timestamp undoes, with `undo`. Default: RFC 3522. Without it: "rfc3522".
-        hystart: HyStart: the first slow start ends when the round trip grows. Not with `vegas` and BBR. Default:
-            off. Without it: false.
+        growth_rules: Which octets let the window grow; those of Linux need `rack`. Default: RFC 5681. Without it:
+            "rfc5681".
+        hystart: HyStart: the first slow start, or by Linux's rules any, ends when the round trip grows. Not with
+            `vegas` and BBR. Default: off. Without it: false.
         hystart_rules: The rules of `hystart`. Default: HyStart++ (RFC 9406). Without it: "rfc9406".
         pacing: Pacing spreads a window over the round trip: at twice its rate in slow start, then at 1.2 times, as
             Linux does. Bursts have two segments or a millisecond of data. Left out: off, except BBR and `prague`,
@@ -2905,6 +2911,7 @@ class TcpTransport(Table):
             RFC 5961 section 7. Without it: "5s".
         challenge_ack_limit: Challenge ACKs (answers to segments that may be forged) in that time. Default: RFC
             5961 section 7. Without it: 10.
+        reno_rules: The rules of Reno. Default: those of RFC 5681. Without it: "rfc5681".
         vegas: The thresholds of `vegas`, and of no other congestion control. Left out: its defaults.
         fast_convergence: CUBIC's fast convergence: a flow whose window shrinks leaves room to new ones. Default:
             on (RFC 9438 section 4.7, which advises against it for a flow alone). Without it: true.
@@ -2967,6 +2974,7 @@ class TcpTransport(Table):
     initial_ssthresh: Size | None = None
     byte_counting_limit: int | None = None
     rack: bool | None = None
+    rack_rules: TcpRackRules | None = None
     tail_loss_probe: bool | None = None
     loss_probe_rules: TcpLossProbeRules | None = None
     prr: bool | None = None
@@ -2974,6 +2982,7 @@ class TcpTransport(Table):
     reduce_after_lost_retransmission: bool | None = None
     undo: bool | None = None
     undo_rules: TcpUndoRules | None = None
+    growth_rules: TcpGrowthRules | None = None
     hystart: bool | None = None
     hystart_rules: TcpHystartRules | None = None
     pacing: bool | None = None
@@ -2986,6 +2995,7 @@ class TcpTransport(Table):
     msl: Duration | None = None
     challenge_ack_interval: Duration | None = None
     challenge_ack_limit: int | None = None
+    reno_rules: RenoRules | None = None
     vegas: Vegas | None = None
     fast_convergence: bool | None = None
     cubic_rules: CubicRules | None = None
@@ -3131,6 +3141,7 @@ class QuicTransport(Table):
         certificate_size: The size of the server's certificate chain, most of its first flight; with `crypto =
             "tls"` the next multiple of 332 bytes. Default chosen: 1500 bytes, two certificates with keys on
             elliptic curves. Without it: "1500B".
+        reno_rules: The rules of Reno. Default: those of RFC 5681. Without it: "rfc5681".
         vegas: The thresholds of `vegas`, and of no other congestion control. Left out: its defaults.
         fast_convergence: CUBIC's fast convergence: a flow whose window shrinks leaves room to new ones. Default:
             on (RFC 9438 section 4.7, which advises against it for a flow alone). Without it: true.
@@ -3158,6 +3169,7 @@ class QuicTransport(Table):
     early_data: QuicEarlyData | None = None
     crypto: QuicCrypto | None = None
     certificate_size: Size | None = None
+    reno_rules: RenoRules | None = None
     vegas: Vegas | None = None
     fast_convergence: bool | None = None
     cubic_rules: CubicRules | None = None
@@ -4179,18 +4191,18 @@ Transport = UdpTransport | TcpTransport | SctpTransport | QuicTransport
 #: "65535B"`; `window_scaling = false`; `timestamps = false`; `limited_transmit = false`; `delayed_ack = true`;
 #: `delayed_ack_timeout = "200ms"`; `nagle = true`; `dup_ack_threshold = 3`; `clock_granularity = "500ms"`; `min_rto =
 #: "1s"`; `max_rto = "64s"`; `initial_rto = "3s"`.
-#: "linux": TCP of Linux 6.12 (LTS) with its default settings: `variant = "cubic"`; `cubic_rules = "linux"`;
-#: `initial_window = 10`; `receive_window = "3MiB"`; `initial_receive_window = "64KiB"`; `send_buffer = "4MiB"`;
-#: `initial_send_buffer = "16KiB"`; `window_scaling = true`; `timestamps = true`; `sack = true`; `rack = true`;
-#: `tail_loss_probe = true`; `loss_probe_rules = "linux"`; `prr = true`; `frto = true`; `undo = true`; `undo_rules =
-#: "linux"`; `hystart = true`; `hystart_rules = "linux"`; `pacing = false`; `ecn = false`; `prr_for_ecn = true`;
-#: `dup_ack_threshold = 3`; `limited_transmit = true`; `byte_counting_limit = 1000000`; `window_validation = "linux"`;
-#: `restart_after_idle = true`; `delayed_ack = true`; `delayed_ack_rules = "linux"`; `delayed_ack_timeout = "200ms"`;
-#: `delayed_ack_adapts = true`; `quick_acks = 16`; `compressed_acks = true`; `nagle = true`; `nagle_rules =
-#: "minshall"`; `clock_granularity = "1ms"`; `min_rto = "200ms"`; `rto_rules = "linux"`; `max_rto = "120s"`;
-#: `initial_rto = "1s"`; `max_retransmissions = 15`; `keep_alive = false`; `keep_alive_time = "2h"`;
-#: `keep_alive_interval = "75s"`; `keep_alive_probes = 9`; `msl = "30s"`; `challenge_ack_limit = 1`;
-#: `challenge_ack_interval = "500ms"`.
+#: "linux": TCP of Linux 6.12 (LTS) with its default settings: `variant = "cubic"`; `reno_rules = "linux"`;
+#: `cubic_rules = "linux"`; `initial_window = 10`; `receive_window = "3MiB"`; `initial_receive_window = "64KiB"`;
+#: `send_buffer = "4MiB"`; `initial_send_buffer = "16KiB"`; `window_scaling = true`; `timestamps = true`; `sack =
+#: true`; `rack = true`; `rack_rules = "linux"`; `tail_loss_probe = true`; `loss_probe_rules = "linux"`; `prr = true`;
+#: `frto = true`; `undo = true`; `undo_rules = "linux"`; `growth_rules = "linux"`; `hystart = true`; `hystart_rules =
+#: "linux"`; `pacing = false`; `ecn = false`; `prr_for_ecn = true`; `dup_ack_threshold = 3`; `limited_transmit =
+#: true`; `byte_counting_limit = 1000000`; `window_validation = "linux"`; `restart_after_idle = true`; `delayed_ack =
+#: true`; `delayed_ack_rules = "linux"`; `delayed_ack_timeout = "200ms"`; `delayed_ack_adapts = true`; `quick_acks =
+#: 16`; `compressed_acks = true`; `nagle = true`; `nagle_rules = "minshall"`; `clock_granularity = "1ms"`; `min_rto =
+#: "200ms"`; `rto_rules = "linux"`; `max_rto = "120s"`; `initial_rto = "1s"`; `max_retransmissions = 15`; `keep_alive
+#: = false`; `keep_alive_time = "2h"`; `keep_alive_interval = "75s"`; `keep_alive_probes = 9`; `msl = "30s"`;
+#: `challenge_ack_limit = 1`; `challenge_ack_interval = "500ms"`.
 #: "rfc": TCP of today's standards track, with every mechanism that is modelled: `variant = "cubic"`; `cubic_rules =
 #: "rfc9438"`; `initial_window_rules = "rfc5681"`; `receive_window = "6MiB"`; `window_scaling = true`; `timestamps =
 #: true`; `sack = true`; `rack = true`; `tail_loss_probe = true`; `prr = true`; `frto = true`;
@@ -4260,6 +4272,12 @@ TcpWindowValidation = Literal["half", "rfc7661", "linux"]
 #: brings the valid one.
 TcpFastOpenCookie = Literal["requested", "known", "stale"]
 
+#: What widens RACK's reordering window.
+#: "rfc8985": D-SACKs, once per round, which ends when SND.UNA passes the SND.NXT of its start (RFC 8985 section 6.2).
+#: "linux": Linux 6.12: D-SACKs, once something has arrived that was sent since the last widening. With `undo` a
+#: recovery that a timestamp proves needless shows reordering, too.
+TcpRackRules = Literal["rfc8985", "linux"]
+
 #: When a tail loss probe goes at the latest.
 #: "rfc8985": When the retransmission timer would expire (RFC 8985 section 7.2).
 #: "linux": Linux 6.12: behind new data also a timeout after the first unacknowledged segment was sent. With a full
@@ -4272,10 +4290,16 @@ TcpLossProbeRules = Literal["rfc8985", "linux"]
 #: triggers no retransmission.
 TcpUndoRules = Literal["rfc3522", "linux"]
 
-#: How the first slow start ends before a loss.
+#: Which octets let the window grow.
+#: "rfc5681": Those that an ACK acknowledges in order (RFC 5681 section 3.1).
+#: "linux": Linux 6.12: those that an ACK is the first to tell of, by SACK too, but none during a fast recovery. ACKs
+#: that do not advance count if the path reorders by more than `dup_ack_threshold` segments.
+TcpGrowthRules = Literal["rfc5681", "linux"]
+
+#: How slow start ends before a loss: the first one, or by Linux's rules any.
 #: "rfc9406": HyStart++: the round trip of one round against that of the round before (RFC 9406).
 #: "linux": Linux 6.12: a train of acknowledgements as long as half the round trip, or a longer round trip (Ha and
-#: Rhee 2011).
+#: Rhee 2011). It acts in any slow start until it has ended one.
 TcpHystartRules = Literal["rfc9406", "linux"]
 
 #: An RFC's rules for loss and congestion.
@@ -4288,6 +4312,7 @@ SctpRules = Literal["rfc9260", "rfc2960"]
 #: A congestion control of QUIC.
 #: "newreno": NewReno of RFC 9002 section 7, as quinn-proto has it.
 #: "reno": Slow start and congestion avoidance of RFC 5681, shared with TCP.
+#: "reno_linux": Reno of Linux: `reno` with `reno_rules = "linux"`.
 #: "vegas": Vegas (Brakmo and Peterson 1995), shared with TCP.
 #: "cubic": CUBIC of RFC 9438, shared with TCP.
 #: "cubic_linux": CUBIC of Linux: `cubic` with `cubic_rules = "linux"`.
@@ -4295,7 +4320,9 @@ SctpRules = Literal["rfc9260", "rfc2960"]
 #: "bbr1": BBR version 1 (Linux's `bbr`), shared with TCP.
 #: "dctcp": DCTCP of RFC 8257, with `ecn`, shared with TCP.
 #: "prague": Prague (draft-briscoe-iccrg-prague-congestion-control-04), with `ecn`, shared with TCP.
-QuicCongestionControl = Literal["newreno", "reno", "vegas", "cubic", "cubic_linux", "bbr", "bbr1", "dctcp", "prague"]
+QuicCongestionControl = Literal[
+    "newreno", "reno", "reno_linux", "vegas", "cubic", "cubic_linux", "bbr", "bbr1", "dctcp", "prague"
+]
 
 #: How messages travel.
 #: "stream_each": Each on a stream of its own (RFC 9000 section 2): a lost packet delays only its own messages.
@@ -4445,3 +4472,9 @@ ClassicQueue = Literal["ignore", "monitor", "fall_back"]
 #: "linux": Linux 6.12, in whole segments: 5 % a round trip while no loss is known, ssthresh from the window, a slower
 #: Reno-friendly region.
 CubicRules = Literal["rfc9438", "linux"]
+
+#: The Reno of the RFC, or that of Linux.
+#: "rfc5681": RFC 5681. Windows are octets.
+#: "linux": Linux 6.12, in whole segments: ssthresh from the window. A reduction forgets what was counted for the next
+#: segment, and undo does not bring it back.
+RenoRules = Literal["rfc5681", "linux"]

@@ -211,6 +211,11 @@ reports! {
     tcp_window_rules_beside_window: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", initial_window = 4, initial_window_rules = \"rfc5681\", min_rto";
     tcp_reduction_again_without_rack: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"cubic\", reduce_after_lost_retransmission = true, min_rto";
     tcp_reduction_again_of_bbr: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"bbr\", reduce_after_lost_retransmission = true, min_rto";
+    tcp_marked_window_of_linuxs_reno: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"sack\", reno_rules = \"linux\", ecn = true, ecn_min_window = 1, min_rto";
+    tcp_growth_rules_with_prague: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"prague\", growth_rules = \"linux\", min_rto";
+    tcp_rack_rules_without_rack: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", rack_rules = \"linux\", min_rto";
+    tcp_growth_rules_without_rack: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", growth_rules = \"linux\", min_rto";
+    tcp_growth_rules_with_bbr: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"bbr\", growth_rules = \"linux\", min_rto";
     tcp_undo_rules_without_undo: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", undo_rules = \"linux\", min_rto";
     tcp_probe_rules_without_probes: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", loss_probe_rules = \"linux\", min_rto";
     tcp_compressed_acks_without_sack: "protocol = \"tcp\", min_rto" => "protocol = \"tcp\", variant = \"reno\", compressed_acks = true, min_rto";

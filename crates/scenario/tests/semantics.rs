@@ -341,6 +341,8 @@ fn each_mechanism_of_a_stack_is_switched_by_its_own_key() {
                 "frto = false",
                 "undo = false",
                 "undo_rules = \"rfc3522\"",
+                "growth_rules = \"rfc5681\"",
+                "rack_rules = \"rfc8985\"",
                 "hystart = false",
                 "reduce_after_lost_retransmission = true",
                 "reduce_after_lost_retransmission = false",
@@ -371,6 +373,8 @@ fn each_mechanism_of_a_stack_is_switched_by_its_own_key() {
                 "send_buffer = \"20kB\"",
                 "byte_counting_limit = 1",
                 "congestion_control = \"reno\"",
+                "congestion_control = \"reno\", reno_rules = \"rfc5681\"",
+                "congestion_control = \"reno\", reno_rules = \"linux\"",
                 "congestion_control = \"bbr\"",
             ]
             .map(str::to_owned)
@@ -396,9 +400,11 @@ fn each_mechanism_of_a_stack_is_switched_by_its_own_key() {
 }
 
 /// Of these keys, what is as in the preset `rfc`.
-const RFC_ANYWAY: [&str; 15] = [
+const RFC_ANYWAY: [&str; 17] = [
     "pacing = true",
     "undo_rules = \"rfc3522\"",
+    "growth_rules = \"rfc5681\"",
+    "rack_rules = \"rfc8985\"",
     "initial_window_rules = \"rfc5681\"",
     "reduce_after_lost_retransmission = true",
     "compressed_acks = false",
@@ -422,16 +428,16 @@ const LINUX_ANYWAY: [&str; 4] = [
     "cubic_rules = \"linux\"",
 ];
 
-/// 10 Mb/s over 100 ms hold 125 kB, and the queue a hundred times as much. Nothing is lost, and the round
-/// trip tells of the queue. Five conservative rounds later ssthresh is the window (RFC 9406 section 4.2).
-#[test]
-fn hystart_ends_slow_start_at_the_window_that_a_queue_has_lengthened() {
-    let text = "[scenario]\nname = \"rise\"\nduration = \"5s\"\n[[node]]\nname = \"a\"\n[[node]]\nname = \"b\"\n\
-                [[link]]\nname = \"path\"\nbetween = [\"a\", \"b\"]\nrate = \"10Mb/s\"\ndelay = \"50ms\"\n\
-                queue = { packets = 10000 }\n[[flow]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\n\
-                application = { kind = \"bulk\" }\n\
-                transport = { protocol = \"tcp\", hystart = true, delayed_ack = false }\n";
-    let scenario = Scenario::parse(text, "rise", Format::Toml, &[]).expect("it is valid");
+/// Samples of ssthresh and cwnd of a bulk flow over a queue that loses nothing.
+fn windows(duration: &str, link: &str, transport: &str) -> [Vec<(f64, f64)>; 2] {
+    let text = format!(
+        "[scenario]\nname = \"rise\"\nduration = \"{duration}\"\n[[node]]\nname = \"a\"\n[[node]]\nname = \"b\"\n\
+         [[link]]\nname = \"path\"\nbetween = [\"a\", \"b\"]\n{link}\n\
+         queue = {{ packets = 10000 }}\n[[flow]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\n\
+         application = {{ kind = \"bulk\" }}\n\
+         transport = {{ protocol = \"tcp\", hystart = true, delayed_ack = false, {transport} }}\n"
+    );
+    let scenario = Scenario::parse(&text, "rise", Format::Toml, &[]).expect("it is valid");
     let trace = Trace { cwnd: true, ..Trace::default() };
     let outcome = run(&scenario, Options { seed: 1, trace, ..Options::default() }).expect("the run succeeds");
     let samples = outcome.tables.into_iter().find(|table| table.name == "samples").expect("the table");
@@ -442,14 +448,44 @@ fn hystart_ends_slow_start_at_the_window_that_a_queue_has_lengthened() {
     else {
         panic!("text and numbers")
     };
-    let of = |wanted: &str| -> Vec<(f64, f64)> {
+    ["ssthresh", "cwnd"].map(|wanted| {
         let rows = (0..times.len()).filter(|&row| &from[row] == "a" && &quantity[row] == wanted);
         rows.map(|row| (times[row], values[row])).collect()
-    };
-    let (at, ssthresh) = *of("ssthresh").iter().find(|sample| sample.1 < 1e9).expect("slow start ends");
-    let cwnd = of("cwnd").into_iter().rfind(|sample| sample.0 <= at).expect("a window").1;
+    })
+}
+
+/// 10 Mb/s over 100 ms hold 125 kB, and the queue a hundred times as much. Nothing is lost, and the round
+/// trip tells of the queue. Five conservative rounds later ssthresh is the window (RFC 9406 section 4.2).
+#[test]
+fn hystart_ends_slow_start_at_the_window_that_a_queue_has_lengthened() {
+    let [ssthresh, cwnd] = windows("5s", "rate = \"10Mb/s\"\ndelay = \"50ms\"", "variant = \"reno\"");
+    let (at, ssthresh) = *ssthresh.iter().find(|sample| sample.1 < 1e9).expect("slow start ends");
+    let cwnd = cwnd.into_iter().rfind(|sample| sample.0 <= at).expect("a window").1;
     assert_eq!(ssthresh, cwnd);
     assert!((125e3..2e6).contains(&ssthresh), "{ssthresh}");
+}
+
+/// Packets of the shorter path overtake others in slow start, and the repair is undone: HyStart ends slow
+/// start yet, at a window in the order of what 10 Mb/s and 40 ms hold. Where a threshold has ended it, HyStart
+/// does nothing.
+#[test]
+fn the_hystart_of_linux_goes_on_behind_an_undone_repair() {
+    let link = "rate = \"10Mb/s\"\ndelay = { reordering = true, steps = [\
+                { at = \"0s\", delay = \"60ms\" }, { at = \"500ms\", delay = \"20ms\" }] }";
+    let transport =
+        "variant = \"sack\", rack = true, timestamps = true, undo = true, hystart_rules = \"linux\"";
+    let [ssthresh, cwnd] = windows("5s", link, transport);
+    // Repairs have halved windows below that, and were undone.
+    assert!(ssthresh.first().is_some_and(|sample| sample.1 < 60e3), "{ssthresh:?}");
+    let last = ssthresh.last().expect("a threshold").1;
+    assert!(
+        (100e3..300e3).contains(&last) && cwnd.last().is_some_and(|sample| sample.1 < 300e3),
+        "{ssthresh:?}"
+    );
+    let transport = "variant = \"reno\", hystart_rules = \"linux\", initial_ssthresh = \"20kB\"";
+    let [ssthresh, cwnd] = windows("5s", "rate = \"2Mb/s\"\ndelay = \"50ms\"", transport);
+    assert!(ssthresh.iter().all(|sample| sample.1 == 20e3), "{ssthresh:?}");
+    assert!(cwnd.last().is_some_and(|sample| sample.1 > 40e3), "{cwnd:?}");
 }
 
 /// Ten flows over 1 Mb/s and 20 ms have less than a segment each in the path, so two each make a queue.

@@ -79,7 +79,29 @@ pub enum UndoRules {
     Linux,
 }
 
-/// How the first slow start ends before a loss.
+/// What widens the window of RACK for reordering.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RackRules {
+    /// Reports of duplicates, once in a round that ends when SND.UNA passes what was sent at its start (RFC
+    /// 8985 6.2). Reordering is seen by octets that were sent once.
+    Rfc8985,
+    /// As in Linux: a round ends when something is delivered that was sent in it. Reordering is seen by
+    /// timestamps that prove a fast recovery needless, too.
+    Linux,
+}
+
+/// Which octets let the window grow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GrowthRules {
+    /// Those that a cumulative acknowledgement is the first to cover (RFC 5681 3.1).
+    Rfc5681,
+    /// As in Linux: those that an acknowledgement is the first to tell of, in either way, outside of fast
+    /// recovery. One without new cumulatively acknowledged octets counts where the path reorders by more than
+    /// `dup_ack_threshold` segments.
+    Linux,
+}
+
+/// How slow start ends before a loss: the first one, or by Linux's rules any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HystartRules {
     /// HyStart++ (RFC 9406).
@@ -224,7 +246,7 @@ pub struct Config {
     pub max_retransmissions: Option<u32>,
     /// How many segments' worth of octets slow start counts of an ACK at most: L of appropriate byte
     /// counting, at least 1. Default 1 (RFC 5681 3.1, equation 2); RFC 3465 2.3 allows 2, and 1 in slow start
-    /// after a timeout, as here always.
+    /// after a timeout, as here but for the growth of Linux.
     pub byte_counting_limit: u32,
     /// Slow-start threshold at the start; `None` is arbitrarily high (RFC 5681 3.1), the default.
     pub initial_ssthresh_bytes: Option<u64>,
@@ -238,6 +260,8 @@ pub struct Config {
     /// Losses are told by time: RACK (RFC 8985 section 6), over the transmissions that are kept. Needs SACK.
     /// Default off (chosen: the variants are those of the publications).
     pub rack: bool,
+    /// The rules of `rack` for its window. Default RFC 8985.
+    pub rack_rules: RackRules,
     /// Loss probes (RFC 8985 section 7). Needs `rack`. Default off.
     pub tail_loss_probe: bool,
     /// The rules of `tail_loss_probe`. Default RFC 8985.
@@ -255,7 +279,9 @@ pub struct Config {
     pub undo: bool,
     /// The rules of `undo` by timestamps. Default RFC 3522.
     pub undo_rules: UndoRules,
-    /// The first slow start ends by `hystart_rules`. Default off.
+    /// What lets the window grow. Those of Linux need `rack`. Default RFC 5681.
+    pub growth_rules: GrowthRules,
+    /// Slow start ends by `hystart_rules`. Default off.
     pub hystart: bool,
     /// The rules of `hystart`. Default HyStart++ (RFC 9406).
     pub hystart_rules: HystartRules,
@@ -346,7 +372,9 @@ impl Default for Config {
             rack: false,
             tail_loss_probe: false,
             loss_probe_rules: LossProbeRules::Rfc8985,
+            rack_rules: RackRules::Rfc8985,
             undo_rules: UndoRules::Rfc3522,
+            growth_rules: GrowthRules::Rfc5681,
             prr: false,
             frto: false,
             reduce_after_lost_retransmission: false,

@@ -47,8 +47,8 @@ pub mod wire;
 
 pub use accurate_ecn::Codepoint;
 pub use config::{
-    Config, DEFAULT_MSS_IPV4_BYTES, DEFAULT_MSS_IPV6_BYTES, DelayedAckRules, HystartRules, InitialWindow,
-    KeepAlive, LossProbeRules, NagleRules, RtoRules, UndoRules, WindowValidation,
+    Config, DEFAULT_MSS_IPV4_BYTES, DEFAULT_MSS_IPV6_BYTES, DelayedAckRules, GrowthRules, HystartRules,
+    InitialWindow, KeepAlive, LossProbeRules, NagleRules, RackRules, RtoRules, UndoRules, WindowValidation,
 };
 pub use connection::{Connection, Event, GivenUp, State};
 pub use fast_open::{Cookie, FirstCookie, KnownServer};

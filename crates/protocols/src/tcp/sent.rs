@@ -68,6 +68,11 @@ impl Record {
         u64::from(self.length)
     }
 
+    /// What the connection had delivered when they were sent.
+    pub(super) fn prior_delivered(&self) -> u64 {
+        self.delivered
+    }
+
     /// Some had been sent before.
     #[inline]
     pub(super) fn is_repeated(&self) -> bool {
@@ -139,8 +144,9 @@ pub(super) struct Heard {
     /// Of those that were sent once, when the last was, and where it ends: what a round-trip time may be
     /// measured by.
     pub(super) newest_original: Option<(Time, u64)>,
-    /// It tells of octets below others that had arrived before, sent once: the path reorders.
-    pub(super) reordered: bool,
+    /// It tells of octets below others that had arrived before, sent once: the path reorders, by so many octets
+    /// at most.
+    pub(super) reordered_bytes: u64,
     /// Where the first of those ends that were sent once.
     pub(super) first_original_end: Option<u64>,
 }
@@ -219,6 +225,11 @@ impl Sent {
     #[inline]
     pub(super) fn in_flight_bytes(&self) -> u64 {
         self.outstanding_bytes - self.sacked_bytes - self.lost_marked_bytes
+    }
+
+    /// One above the highest octet that has arrived.
+    pub(super) fn forward_ack(&self) -> u64 {
+        self.forward_ack
     }
 
     #[inline]
@@ -392,7 +403,8 @@ impl Sent {
                 heard.newest_original = Some(original);
             }
             heard.first_original_end = Some(heard.first_original_end.unwrap_or(u64::MAX).min(end));
-            heard.reordered |= end < self.forward_ack;
+            let reordered_bytes = if end < self.forward_ack { self.forward_ack - record.start } else { 0 };
+            heard.reordered_bytes = heard.reordered_bytes.max(reordered_bytes);
         }
         self.forward_ack = self.forward_ack.max(end);
     }

@@ -3,9 +3,9 @@
 use roamsim_protocols::tcp::congestion::keys::Own;
 use roamsim_protocols::tcp::congestion::{ALPHA, BETA, FAST_CONVERGENCE, GAMMA};
 use roamsim_protocols::tcp::{
-    AccurateOption, Codepoint, Config, Cookie, DelayedAckRules, Event, FirstCookie, Flags, InitialWindow,
-    KeepAlive, KnownServer, LossProbeRules, NagleRules, Options, RtoRules, Segment, Timestamps, UndoRules,
-    UserTimeout, UserTimeoutOption, WindowValidation,
+    AccurateOption, Codepoint, Config, Cookie, DelayedAckRules, Event, FirstCookie, Flags, GrowthRules,
+    InitialWindow, KeepAlive, KnownServer, LossProbeRules, NagleRules, Options, RackRules, RtoRules, Segment,
+    Timestamps, UndoRules, UserTimeout, UserTimeoutOption, WindowValidation,
 };
 
 use crate::script::{on_off, span, value};
@@ -138,6 +138,12 @@ pub fn set(settings: &mut Settings, key: &str, text: &str) -> Result<(), String>
         }
         "undo_rules" => {
             config.undo_rules = if text == "linux" { UndoRules::Linux } else { UndoRules::Rfc3522 }
+        }
+        "rack_rules" => {
+            config.rack_rules = if text == "linux" { RackRules::Linux } else { RackRules::Rfc8985 }
+        }
+        "growth_rules" => {
+            config.growth_rules = if text == "linux" { GrowthRules::Linux } else { GrowthRules::Rfc5681 }
         }
         "prr" => config.prr = on_off(text)?,
         "frto" => config.frto = on_off(text)?,

@@ -9,8 +9,10 @@
 //! - Once eight round trips of a round are measured, their smallest is compared with the smallest of all. If
 //!   it is larger by an eighth (4 ms at least, 16 ms at most), a queue has formed.
 //!
-//! Then ssthresh is the window. Source: Linux 6.12, `net/ipv4/tcp_cubic.c`. Differs: it acts in the first
-//! slow start alone; the millisecond is that of rates up to 2 Gb/s, above which Linux has less.
+//! Then ssthresh is the window. It acts in any slow start, also behind a recovery that is undone, but ends only
+//! one, until a timeout has it begin anew. Source: Linux 6.12, `net/ipv4/tcp_cubic.c`. Differs: the millisecond
+//! is that of rates up to 2 Gb/s, above which Linux has less; nothing is measured during a fast recovery, nor by
+//! timestamps of what was sent again.
 
 use roamsim_engine::{Span, Time};
 
@@ -30,6 +32,8 @@ const ACK_DELAY: Span = Span::from_ms(1);
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct AckTrain {
     paced: bool,
+    /// It has ended slow start.
+    has_ended: bool,
     /// The round ends when this is acknowledged.
     window_end: u64,
     round_start: Time,
@@ -44,6 +48,7 @@ impl AckTrain {
     pub(in crate::tcp) fn new(paced: bool) -> AckTrain {
         AckTrain {
             paced,
+            has_ended: false,
             window_end: 0,
             round_start: Time::ZERO,
             last_at: Time::ZERO,
@@ -51,6 +56,12 @@ impl AckTrain {
             round_min: Span::MAX,
             samples: 0,
         }
+    }
+
+    /// The retransmission timer has expired, with what lies below `snd_nxt` sent.
+    pub(in crate::tcp) fn on_timeout(&mut self, now: Time, snd_nxt: u64) {
+        let anew = AckTrain::new(self.paced);
+        *self = AckTrain { window_end: snd_nxt, round_start: now, last_at: now, ..anew };
     }
 
     /// An acknowledgement in slow start up to `snd_una`, which measures `rtt`. True when slow start is over.
@@ -62,6 +73,12 @@ impl AckTrain {
         snd_una: u64,
         snd_nxt: u64,
     ) -> bool {
+        let ends = !self.has_ended && self.finds_end(now, rtt, cwnd_segments, snd_una, snd_nxt);
+        self.has_ended |= ends;
+        ends
+    }
+
+    fn finds_end(&mut self, now: Time, rtt: Span, cwnd_segments: u64, snd_una: u64, snd_nxt: u64) -> bool {
         self.least_rtt = self.least_rtt.min(rtt);
         if snd_una > self.window_end {
             self.window_end = snd_nxt;
@@ -99,6 +116,18 @@ mod tests {
 
     fn us(us: u64) -> Time {
         Time::ZERO + Span::from_us(us)
+    }
+
+    #[test]
+    fn it_ends_one_slow_start_and_another_one_behind_a_timeout() {
+        let mut part = AckTrain::new(false);
+        assert_eq!(train(&mut part, 40_000, 1000, 40, 16), Some(21_000));
+        assert_eq!(train(&mut part, 100_000, 1000, 40, 16), None);
+        // The round of the timeout lasts until what was sent by then is acknowledged, and the smallest round
+        // trip is another one: half of 60 ms and 1 ms.
+        part.on_timeout(us(300_000), 1000);
+        assert!(!part.on_ack(us(301_000), Span::from_ms(60), 16, 1000, 1016));
+        assert_eq!(train(&mut part, 302_000, 1000, 60, 16), Some(31_000));
     }
 
     /// Acknowledgements of one round, so far apart; at which time the first of them ends slow start.

@@ -62,9 +62,6 @@ pub const CUBIC_RULES: Key = Key {
     },
 };
 
-/// The value of [`CUBIC_RULES`] that is [`CubicLinux`](super::CubicLinux).
-pub const LINUX_RULES: u32 = 1;
-
 /// The state of the law.
 #[derive(Clone, Debug)]
 #[repr(C)] // cwnd and ssthresh at the same place in every law: reading them needs no branch

@@ -14,17 +14,19 @@
 //!   behind an idle time is not part of it; time in which the window is not in use is.
 //! - A needless reduction is undone in cwnd and ssthresh alone.
 //!
-//! Source: Linux 6.12, `net/ipv4/tcp_cubic.c`, with `tcp_slow_start` and `tcp_cong_avoid_ai`. What differs:
+//! Source: Linux 6.12, `net/ipv4/tcp_cubic.c`. What differs:
 //! - Time is exact. The kernel counts jiffies, and finds `count` once in each.
 //! - C is 0.4, in the kernel 410/1024.
 //! - Octets of short segments count as parts of a segment.
+//! - A timeout leaves one segment. The kernel's window has what is still in flight, too.
 //! - Alternative backoff (RFC 8511) exists by its setting.
 
 use roamsim_engine::{Span, Time};
 
-use super::cubic::{CUBIC_RULES, FAST_CONVERGENCE, LINUX_RULES};
+use super::cubic::{CUBIC_RULES, FAST_CONVERGENCE};
 use super::cubic_curve::Curve;
-use super::keys::Choice;
+use super::keys::{Choice, LINUX_RULES};
+use super::linux_growth::{avoid_congestion, slow_start};
 use super::{Ack, Cause, CongestionControl, Cubic, Settings};
 
 /// `count` is kept for so long while cwnd stays: HZ / 32.
@@ -126,18 +128,12 @@ impl CongestionControl for CubicLinux {
         if !ack.may_grow || ack.in_use_bytes.saturating_mul(2) < self.cwnd_bytes {
             return;
         }
-        let mut left_bytes = ack.bytes;
-        if self.cwnd_bytes < self.ssthresh_bytes {
-            let counted_bytes = ack.bytes.min(ack.most_segments.saturating_mul(self.smss_bytes));
-            let grown_bytes = counted_bytes.min(self.ssthresh_bytes - self.cwnd_bytes);
-            self.cwnd_bytes += grown_bytes;
-            left_bytes = counted_bytes - grown_bytes;
-            if left_bytes == 0 {
-                return;
-            }
+        let left = slow_start(&mut self.cwnd_bytes, self.ssthresh_bytes, self.smss_bytes, ack);
+        if let Some(left_bytes) = left {
+            let count = self.count(ack.now, left_bytes);
+            let credit_bytes = &mut self.course.credit_bytes;
+            avoid_congestion(&mut self.cwnd_bytes, credit_bytes, self.smss_bytes, count, left_bytes);
         }
-        let count = self.count(ack.now, left_bytes);
-        self.grow(count, left_bytes);
     }
 
     fn on_congestion(&mut self, cause: Cause) {
@@ -253,21 +249,6 @@ impl CubicLinux {
         }
         epoch.count = count.max(2);
         epoch.count
-    }
-
-    /// cwnd grows by a segment for each `count` segments acknowledged.
-    fn grow(&mut self, count: u64, acked_bytes: u64) {
-        let needed_bytes = count.saturating_mul(self.smss_bytes);
-        let credit_bytes = &mut self.course.credit_bytes;
-        // What was gathered for a larger count makes one segment.
-        if *credit_bytes >= needed_bytes {
-            *credit_bytes = 0;
-            self.cwnd_bytes += self.smss_bytes;
-        }
-        *credit_bytes = credit_bytes.saturating_add(acked_bytes);
-        let segments = *credit_bytes / needed_bytes;
-        *credit_bytes -= segments * needed_bytes;
-        self.cwnd_bytes = self.cwnd_bytes.saturating_add(segments * self.smss_bytes);
     }
 
     /// beta = 717/1024.

@@ -86,6 +86,9 @@ pub struct Choice {
     pub value: u32,
 }
 
+/// The value of a key whose second word is "linux", as those of the rules of a control are.
+pub const LINUX_RULES: u32 = 1;
+
 /// Keys of TCP that a preset has for one control alone: transports with another one are without them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reserved {

@@ -10,11 +10,14 @@ mod classic_queue;
 mod cubic_curve;
 mod hystart;
 pub mod keys;
+mod linux_growth;
 
 pub(super) use ack_train::AckTrain;
-pub use cubic::{CUBIC_RULES, FAST_CONVERGENCE, LINUX_RULES};
+pub use cubic::{CUBIC_RULES, FAST_CONVERGENCE};
 pub use given::{Law, LawMaker, Occasion, Orders, Sample};
 pub(super) use hystart::HyStart;
+pub use keys::LINUX_RULES;
+pub use reno::RENO_RULES;
 pub use vegas::{ALPHA, BETA, GAMMA, VegasThresholds};
 
 use roamsim_engine::{Span, Stream, Time};
@@ -559,6 +562,7 @@ impl Kind {
 // `cargo fmt` does not see these modules; `make lint` names their files to rustfmt.
 congestion_controls! {
     reno::Reno,
+    reno_linux::RenoLinux,
     vegas::Vegas,
     cubic::Cubic,
     cubic_linux::CubicLinux,

@@ -163,11 +163,18 @@ impl CongestionControl for Prague {
     const KEYS: &[Key] = &[CLASSIC_QUEUE];
     const ONLY_TRACED: Option<(&Key, u32)> = Some((&CLASSIC_QUEUE, MONITOR));
     // `tcp_prague` is a control that sets cwnd by itself (`cong_control` of Linux), without PRR.
-    const REFUSES: &[Refusal] = &[Refusal {
-        key: "prr_for_ecn",
-        message: "`prague` moves its window by a segment with each acknowledgement",
-        help: "leave it out or write false",
-    }];
+    const REFUSES: &[Refusal] = &[
+        Refusal {
+            key: "prr_for_ecn",
+            message: "`prague` moves its window by a segment with each acknowledgement",
+            help: "leave it out or write false",
+        },
+        Refusal {
+            key: "growth_rules",
+            message: "`prague` counts acknowledged octets by itself, with their marks",
+            help: "leave it out",
+        },
+    ];
     const TAKES_SAMPLES: bool = true;
     const COUNTS_MARKS: bool = true;
 

@@ -14,7 +14,26 @@
 //!   of this and the last round trip for pipeACK. A window that application or receiver do not fill says
 //!   nothing of the path.
 
+use super::keys::{Key, Value};
 use super::{Ack, Cause, CongestionControl, Settings, left_by_mark};
+
+/// Which Reno it is.
+pub const RENO_RULES: Key = Key {
+    table: None,
+    name: "reno_rules",
+    about: "The rules of Reno. Default: those of RFC 5681.",
+    value: Value::Word {
+        about: "The Reno of the RFC, or that of Linux.",
+        words: &[
+            ("rfc5681", "RFC 5681. Windows are octets."),
+            (
+                "linux",
+                "Linux 6.12, in whole segments: ssthresh from the window. A reduction forgets what was counted for the \
+                 next segment, and undo does not bring it back.",
+            ),
+        ],
+    },
+};
 
 /// The state of the law.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +52,7 @@ pub struct Reno {
 impl CongestionControl for Reno {
     const NAME: &str = "reno";
     const ABOUT: Option<&str> = Some("Slow start and congestion avoidance of RFC 5681");
+    const KEYS: &[Key] = &[RENO_RULES];
     const FOLLOWS_PACKETS: bool = false;
 
     fn new(settings: &Settings) -> Reno {

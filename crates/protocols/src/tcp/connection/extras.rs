@@ -26,7 +26,7 @@ use crate::tcp::window_tuning::WindowTuning;
 pub(super) struct Extras {
     pub(super) pacer: Option<Pacer>,
     /// HyStart, as long as it has a say.
-    pub(super) hystart: Option<Box<FirstSlowStart>>,
+    pub(super) hystart: Option<Box<SlowStartEnd>>,
     /// Linux's validation of the congestion window.
     pub(super) validation: Option<Box<Validation>>,
     /// RFC 7661's.
@@ -164,26 +164,26 @@ impl Liveness {
     }
 }
 
-/// What ends the first slow start.
+/// What ends slow start.
 #[derive(Clone, Debug)]
 pub(super) enum Ending {
     PlusPlus(HyStart),
     Linux(AckTrain),
 }
 
-/// The first slow start, with HyStart.
+/// HyStart.
 #[derive(Clone, Debug)]
-pub(super) struct FirstSlowStart {
+pub(super) struct SlowStartEnd {
     pub(super) ending: Ending,
-    /// The threshold that it goes to.
+    /// The threshold that the first slow start goes to.
     pub(super) ssthresh_bytes: u64,
     /// Its own record of transmissions, where the recovery keeps none.
     pub(super) sent: Option<Sent>,
 }
 
-impl FirstSlowStart {
-    fn new(config: &Config) -> FirstSlowStart {
-        FirstSlowStart {
+impl SlowStartEnd {
+    fn new(config: &Config) -> SlowStartEnd {
+        SlowStartEnd {
             ending: match config.hystart_rules {
                 HystartRules::PlusPlus => Ending::PlusPlus(HyStart::new(config.paces())),
                 HystartRules::Linux => Ending::Linux(AckTrain::new(config.paces())),
@@ -211,7 +211,7 @@ impl Extras {
                 || send_buffer.is_some();
             Box::new(Extras {
                 pacer: config.may_pace().then(Pacer::default),
-                hystart: config.hystart.then(|| Box::new(FirstSlowStart::new(config))),
+                hystart: config.hystart.then(|| Box::new(SlowStartEnd::new(config))),
                 validation,
                 pipe_ack,
                 paces_windows: config.paces(),

@@ -22,13 +22,13 @@ use super::sender::Sender;
 use super::timers::Timer;
 use super::{Connection, Extended, State};
 use crate::ranges::Range;
-use crate::tcp::config::{LossProbeRules, RtoRules, UndoRules};
+use crate::tcp::config::{GrowthRules, LossProbeRules, RackRules, RtoRules, UndoRules};
 use crate::tcp::congestion::{Cause, Delivery};
 use crate::tcp::recovery::{Frto, LossRecovery, Probe, Rack, Recovery, Repair, Undo};
 use crate::tcp::repeat::{Proof, Reason};
 use crate::tcp::segment::Segment;
 use crate::tcp::sent::Record;
-use crate::tcp::sequence::from_wire;
+use crate::tcp::sequence::{from_wire, to_wire};
 
 /// What a peer may delay an acknowledgement by: TLP.max_ack_delay.
 const MAX_ACK_DELAY: Span = Span::from_ms(200);
@@ -169,11 +169,19 @@ impl Connection {
             return;
         };
         rack.sent.on_ack(at.snd_una, now);
-        let acked = at.snd_una - std::mem::replace(&mut rack.una_before, at.snd_una).min(at.snd_una);
+        let una_before = std::mem::replace(&mut rack.una_before, at.snd_una).min(at.snd_una);
+        let acked = at.snd_una - una_before;
         let duplicate = rack.duplicate.take();
+        // What a loss probe has repeated was not taken for lost by RACK (`tcp_dsack_seen` of Linux).
+        let widens = duplicate.is_some_and(|duplicate| !rack.is_of_probe(duplicate))
+            && rack.detection.has_seen_reordering();
         rack.detection.on_delivered(&rack.sent.heard, now, |record| Rack::predates(record, echo, tick));
-        if duplicate.is_some() {
-            rack.detection.on_duplicate_report(at.snd_una, at.snd_nxt);
+        match self.config.rack_rules {
+            RackRules::Rfc8985 if duplicate.is_some() => {
+                rack.detection.on_duplicate_report(at.snd_una, at.snd_nxt);
+            }
+            RackRules::Rfc8985 => {}
+            RackRules::Linux => rack.follow_duplicate_reports(widens),
         }
         let mut was_fast = false;
         let ends = rack.is_recovering() && at.snd_una >= rack.recover;
@@ -191,6 +199,9 @@ impl Connection {
             self.measure_by_blocks(now);
         }
         let proof = self.needless_by(duplicate, acked, echo);
+        if proof == Some(Proof::Timestamp) {
+            self.learn_reordering(una_before);
+        }
         let waits = proof == Some(Proof::Timestamp) && self.undo_waits();
         if let Some(proof) = proof.filter(|_| !waits) {
             self.undo(proof);
@@ -209,14 +220,26 @@ impl Connection {
         let Recovery::Rack(rack) = &mut sender.recovery else { return };
         rack.follow(&at, sender.congestion.ssthresh_bytes(), acked > 0);
         let rtt = rack.sent.heard.newest_original.map(|(at, _)| now.since(at));
-        let may_grow = rack.repair != Repair::Fast && !was_fast && !echoes;
-        let probes_tail = rack.probes_tail();
+        // What comes behind a later acknowledgement (`tcp_ack` of Linux).
+        let is_old = segment.ack != to_wire(sender.iss, at.snd_una);
+        let (is_repairing, probes_tail) = (rack.repair == Repair::Fast, rack.probes_tail());
+        let (delivered, reorders) =
+            (rack.sent.heard.delivered, rack.reorders_beyond_threshold(at.smss_bytes));
         sender.deliver(now, rtt);
+        match self.config.growth_rules {
+            GrowthRules::Rfc5681 if acked > 0 => {
+                let may_grow = !is_repairing && !was_fast && !echoes;
+                sender.grow_behind_ack(now, acked, &self.config, rtt, may_grow);
+            }
+            // `tcp_may_raise_cwnd`. Any acknowledgement measures the round trip, which may end slow start.
+            GrowthRules::Linux if acked > 0 || delivered > 0 && !is_old => {
+                let may_grow = (acked > 0 || reorders) && !is_repairing && !echoes;
+                sender.grow_by_delivered(now, delivered, &self.config, rtt, may_grow);
+            }
+            _ => sender.count_for_mark(),
+        }
         if acked > 0 {
-            sender.grow_behind_ack(now, acked, &self.config, rtt, may_grow);
             sender.count_round(at.snd_una);
-        } else {
-            sender.count_for_mark();
         }
         if acked > 0 || !probes_tail {
             self.schedule_probe(now, false);
@@ -252,6 +275,9 @@ impl Connection {
         rack.una_before = snd_una;
         rack.sent.on_ack(snd_una, now);
         rack.detection.on_delivered(&rack.sent.heard, now, |_| false);
+        if rack.detection.has_duplicate {
+            rack.follow_duplicate_reports(false);
+        }
         let rtt = rack.sent.heard.newest_original.map(|(at, _)| now.since(at));
         sender.deliver(now, rtt);
         rtt
@@ -394,6 +420,15 @@ impl Connection {
         let echoes_before = acked > 0
             && matches!((undo.first_timestamp, echo), (Some(first), Some(echo)) if (echo.wrapping_sub(first) as i32) < 0);
         if echoes_before { Some(Proof::Timestamp) } else { all_needless.then_some(Proof::DuplicateReports) }
+    }
+
+    /// By the rules of Linux a timestamp that proves a fast recovery needless tells of reordering, too: what
+    /// was sent first from there on was late (`tcp_try_undo_partial`).
+    fn learn_reordering(&mut self, una_before: u64) {
+        let is_linux = self.config.rack_rules == RackRules::Linux;
+        if let Some(rack) = self.rack().filter(|rack| is_linux && rack.repair == Repair::Fast) {
+            rack.detection.on_reordered(rack.sent.forward_ack().saturating_sub(una_before));
+        }
     }
 
     /// Whether a timestamp does not undo a repair yet, by the rules of Linux: a retransmission is in flight.

@@ -2,7 +2,7 @@
 
 use roamsim_engine::Time;
 
-use super::extras::Extras;
+use super::extras::{Ending, Extras};
 use super::timers::Timer;
 use super::{Connection, Extended, Pending};
 use crate::tcp::config::Config;
@@ -357,6 +357,19 @@ impl Sender {
         self.grow_window(now, acked, most_segments, rtt, may_grow);
     }
 
+    /// An acknowledgement is the first to tell of so many octets, by the rules of Linux.
+    pub(super) fn grow_by_delivered(
+        &mut self,
+        now: Time,
+        delivered: u64,
+        config: &Config,
+        rtt: Option<Span>,
+        may_grow: bool,
+    ) {
+        self.slow_start_after_loss &= self.congestion.cwnd_bytes() < self.congestion.ssthresh_bytes();
+        self.grow_window(now, delivered, u64::from(config.byte_counting_limit), rtt, may_grow);
+    }
+
     /// An ACK up to here may end the round trip under way.
     #[inline]
     pub(super) fn count_round(&mut self, ack: u64) {
@@ -403,6 +416,9 @@ impl Sender {
         };
         self.congestion.on_congestion(cause, now);
         self.forget_pipe_ack();
+        if let Some(Ending::Linux(train)) = self.hystart_end() {
+            train.on_timeout(now, at.snd_nxt);
+        }
         self.recovery.on_timeout(&at);
         self.detection.on_timeout(now);
         if matches!(self.recovery, Recovery::Rack(_)) {

@@ -3,7 +3,7 @@
 
 use roamsim_engine::{Span, Time};
 
-use super::extras::{Ending, FirstSlowStart};
+use super::extras::Ending;
 use super::sender::Sender;
 use super::timers::Timer;
 use super::{Connection, Extended};
@@ -127,17 +127,22 @@ impl Sender {
         let may_grow = !self.follow_mark_reduction() && may_grow;
         let in_use_bytes = self.validated_bytes(now).unwrap_or_else(|| self.in_use_bytes());
         let Some(extras) = &self.extras else { return };
-        let first = extras.hystart.is_some();
+        let has_hystart = extras.hystart.is_some();
         let may_grow = may_grow && self.is_validated();
-        if first {
-            self.grow_first_window(now, acked, most_segments, rtt, may_grow, in_use_bytes);
+        if has_hystart {
+            self.grow_by_hystart(now, acked, most_segments, rtt, may_grow, in_use_bytes);
         } else {
             self.grow_any_window(now, acked, most_segments, rtt, may_grow, in_use_bytes);
         }
     }
 
-    /// The first slow start, by HyStart.
-    fn grow_first_window(
+    /// What ends slow start, where HyStart does.
+    pub(super) fn hystart_end(&mut self) -> Option<&mut Ending> {
+        Some(&mut self.extras.as_mut()?.hystart.as_mut()?.ending)
+    }
+
+    /// The window with HyStart: in the first slow start, or by Linux's rules in any.
+    fn grow_by_hystart(
         &mut self,
         now: Time,
         acked: u64,
@@ -148,30 +153,29 @@ impl Sender {
     ) {
         let (cwnd_bytes, ssthresh_bytes) = (self.congestion.cwnd_bytes(), self.congestion.ssthresh_bytes());
         let Sender { extras: Some(extras), snd_una, snd_nxt, smss, .. } = self else { return };
-        let is_first =
-            |first: &FirstSlowStart| ssthresh_bytes == first.ssthresh_bytes && cwnd_bytes < ssthresh_bytes;
-        let Some(first) = extras.hystart.as_mut().filter(|first| is_first(first)) else {
-            extras.hystart = None;
-            return self.grow_any_window(now, acked, most_segments, rtt, may_grow, in_use_bytes);
-        };
-        let own_rtt = first.sent.as_mut().and_then(|sent| {
+        let Some(end) = &mut extras.hystart else { return };
+        let own_rtt = end.sent.as_mut().and_then(|sent| {
             sent.on_ack(*snd_una, now);
             std::mem::take(&mut sent.heard).newest_original.map(|(at, _)| now.since(at))
         });
-        if !may_grow {
-            return;
-        }
         let rtt_now = rtt.or(own_rtt);
-        let hystart = match &mut first.ending {
-            Ending::PlusPlus(hystart) => hystart,
+        let in_slow_start = cwnd_bytes < ssthresh_bytes;
+        let hystart = match &mut end.ending {
             Ending::Linux(train) => {
                 let segments = cwnd_bytes / (*smss).max(1);
-                if rtt_now.is_some_and(|rtt| train.on_ack(now, rtt, segments, *snd_una, *snd_nxt)) {
-                    extras.hystart = None;
+                if in_slow_start
+                    && rtt_now.is_some_and(|rtt| train.on_ack(now, rtt, segments, *snd_una, *snd_nxt))
+                {
                     self.congestion.leave_slow_start();
                 }
                 return self.grow_any_window(now, acked, most_segments, rtt, may_grow, in_use_bytes);
             }
+            Ending::PlusPlus(_) if ssthresh_bytes != end.ssthresh_bytes || !in_slow_start => {
+                extras.hystart = None;
+                return self.grow_any_window(now, acked, most_segments, rtt, may_grow, in_use_bytes);
+            }
+            Ending::PlusPlus(_) if !may_grow => return,
+            Ending::PlusPlus(hystart) => hystart,
         };
         let growth = hystart.on_ack(acked, *smss, rtt_now, *snd_una, *snd_nxt);
         if growth.ends {

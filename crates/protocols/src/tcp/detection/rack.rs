@@ -8,7 +8,8 @@
 //! The window (step 4) is zero as long as the path has not been seen to reorder and either a repair is under
 //! way or `dup_ack_threshold` segments have been told of; otherwise a quarter of the smallest round trip, a
 //! quarter more for each round that brings a duplicate report (D-SACK), at most SRTT, and back to one after
-//! sixteen repairs without.
+//! sixteen repairs without. By the rules of Linux a report counts once something has arrived that was sent
+//! since the window last grew.
 //!
 //! Chosen: the smallest round trip is that of the last five to ten minutes, as Linux has five. A repair that
 //! is undone is none of the sixteen (`tcp_try_undo_recovery` of Linux 6.12): it shows a window too small.
@@ -19,6 +20,9 @@ use crate::tcp::sent::{Heard, Record, Sent};
 
 /// Repairs without a duplicate report until the window is as small as at first.
 const PERSIST: u32 = 16;
+
+/// Further quarters that Linux counts at most.
+const MOST_QUARTERS: u32 = 254;
 
 /// How long a smallest round trip counts at least.
 const MIN_RTT_WINDOW: Span = Span::from_secs(300);
@@ -61,11 +65,17 @@ pub(in crate::tcp) struct Rack {
     rtt: Span,
     pub(in crate::tcp) min_rtt: MinRtt,
     reordering_seen: bool,
+    /// By how many octets the path has reordered at most.
+    pub(in crate::tcp) most_reordered_bytes: u64,
     /// The round in which a duplicate report has counted ends here.
     dsack_round: Option<u64>,
     /// Further quarters of a round trip in the window.
     more_quarters: u32,
     persist: u32,
+    /// By Linux's rules: a duplicate has been reported that has not widened the window yet, and what had been
+    /// delivered when one last did.
+    pub(in crate::tcp) has_duplicate: bool,
+    widened_at: u64,
 }
 
 /// What the window for reordering depends on.
@@ -101,7 +111,13 @@ impl Rack {
             self.newest = self.newest.max((at, end));
             self.rtt = now.since(at);
         }
-        self.reordering_seen |= heard.reordered;
+        self.on_reordered(heard.reordered_bytes);
+    }
+
+    /// Octets have arrived late, by so many others.
+    pub(in crate::tcp) fn on_reordered(&mut self, bytes: u64) {
+        self.reordering_seen |= bytes > 0;
+        self.most_reordered_bytes = self.most_reordered_bytes.max(bytes);
     }
 
     /// An acknowledgement that reports a duplicate, while everything below `snd_una` is acknowledged and
@@ -113,6 +129,29 @@ impl Rack {
         self.dsack_round = Some(snd_nxt);
         self.more_quarters = self.more_quarters.saturating_add(1);
         self.persist = PERSIST;
+    }
+
+    /// Whether the path has been seen to reorder.
+    pub(in crate::tcp) fn has_seen_reordering(&self) -> bool {
+        self.reordering_seen
+    }
+
+    /// The same by the rules of Linux, for any acknowledgement that may report a `duplicate` on a path that has
+    /// been seen to reorder: the window grows once something is delivered that was sent since it last did (`tcp_rack_update_reo_wnd`). `prior` octets
+    /// had been delivered when that was sent, if anything is, and `delivered` are by now.
+    pub(in crate::tcp) fn follow_duplicate_reports(
+        &mut self,
+        duplicate: bool,
+        prior: Option<u64>,
+        delivered: u64,
+    ) {
+        self.has_duplicate |= duplicate;
+        let Some(prior) = prior else { return };
+        if std::mem::take(&mut self.has_duplicate) && prior >= self.widened_at {
+            self.widened_at = delivered;
+            self.more_quarters = self.more_quarters.saturating_add(1).min(MOST_QUARTERS);
+            self.persist = PERSIST;
+        }
     }
 
     /// A repair has ended, and was needed.
@@ -191,6 +230,26 @@ mod tests {
         assert_eq!(window(&rack, false, false), SRTT);
         rack.on_repaired();
         assert_eq!(window(&rack, false, false), Span::from_ms(20));
+    }
+
+    #[test]
+    fn by_the_rules_of_linux_the_window_grows_with_what_was_sent_since() {
+        let mut rack = Rack::default();
+        rack.min_rtt.take(Time::ZERO, Span::from_ms(80));
+        assert!(!rack.has_seen_reordering());
+        rack.on_reordered(1000);
+        assert!(rack.has_seen_reordering());
+        // Nothing is delivered, then something is.
+        rack.follow_duplicate_reports(true, None, 2000);
+        assert_eq!(window(&rack, false, false), Span::from_ms(20));
+        rack.follow_duplicate_reports(false, Some(1000), 3000);
+        assert_eq!(window(&rack, false, false), Span::from_ms(40));
+        // What was sent before that has the report forgotten.
+        rack.follow_duplicate_reports(true, Some(2999), 4000);
+        rack.follow_duplicate_reports(false, Some(3000), 5000);
+        assert_eq!(window(&rack, false, false), Span::from_ms(40));
+        rack.follow_duplicate_reports(true, Some(3000), 5000);
+        assert_eq!(window(&rack, false, false), Span::from_ms(60));
     }
 
     #[test]

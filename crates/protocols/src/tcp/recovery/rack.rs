@@ -249,6 +249,24 @@ impl Rack {
         }
     }
 
+    /// Whether a report of a duplicate is of what the loss probe under way has repeated.
+    pub(in crate::tcp) fn is_of_probe(&self, duplicate: Range) -> bool {
+        let repeats = self.probe.and_then(|probe| probe.repeats);
+        repeats.is_some_and(|repeats| repeats.end == duplicate.end && repeats.start <= duplicate.start)
+    }
+
+    /// By the rules of Linux the acknowledgement under way widens the window for reordering if it reports a
+    /// `duplicate`, or one before it did.
+    pub(in crate::tcp) fn follow_duplicate_reports(&mut self, duplicate: bool) {
+        let prior = self.sent.heard.newest.map(|newest| newest.prior_delivered());
+        self.detection.follow_duplicate_reports(duplicate, prior, self.sent.delivered_bytes());
+    }
+
+    /// Whether the path reorders by more segments than duplicate ACKs that tell of a loss.
+    pub(in crate::tcp) fn reorders_beyond_threshold(&self, smss_bytes: u64) -> bool {
+        self.detection.most_reordered_bytes > self.threshold_segments * smss_bytes
+    }
+
     /// Octets are sent, and again if `repeated`, by a segment with this timestamp.
     pub(in crate::tcp) fn note_sent(
         &mut self,

@@ -1,8 +1,8 @@
 //! The configuration of TCP connections.
 
 use super::model::{
-    Tcp, TcpDelayedAckRules, TcpFastOpenCookie, TcpHystartRules, TcpInitialWindowRules, TcpLossProbeRules,
-    TcpNagleRules, TcpRtoRules, TcpUndoRules, TcpWindowValidation,
+    Tcp, TcpDelayedAckRules, TcpFastOpenCookie, TcpGrowthRules, TcpHystartRules, TcpInitialWindowRules,
+    TcpLossProbeRules, TcpNagleRules, TcpRackRules, TcpRtoRules, TcpUndoRules, TcpWindowValidation,
 };
 use roamsim_network::packet::IpVersion;
 use roamsim_protocols::tcp;
@@ -70,6 +70,7 @@ pub(crate) fn config(
         byte_counting_limit,
         ref own,
         rack,
+        rack_rules,
         tail_loss_probe,
         loss_probe_rules,
         prr,
@@ -77,6 +78,7 @@ pub(crate) fn config(
         reduce_after_lost_retransmission,
         undo,
         undo_rules,
+        growth_rules,
         hystart,
         hystart_rules,
         pacing,
@@ -160,6 +162,10 @@ pub(crate) fn config(
         initial_ssthresh_bytes,
         own: own.clone(),
         rack: rack.unwrap_or(false),
+        rack_rules: match rack_rules {
+            TcpRackRules::Rfc8985 => tcp::RackRules::Rfc8985,
+            TcpRackRules::Linux => tcp::RackRules::Linux,
+        },
         tail_loss_probe,
         loss_probe_rules: match loss_probe_rules {
             TcpLossProbeRules::Rfc8985 => tcp::LossProbeRules::Rfc8985,
@@ -172,6 +178,10 @@ pub(crate) fn config(
         undo_rules: match undo_rules {
             TcpUndoRules::Rfc3522 => tcp::UndoRules::Rfc3522,
             TcpUndoRules::Linux => tcp::UndoRules::Linux,
+        },
+        growth_rules: match growth_rules {
+            TcpGrowthRules::Rfc5681 => tcp::GrowthRules::Rfc5681,
+            TcpGrowthRules::Linux => tcp::GrowthRules::Linux,
         },
         hystart,
         hystart_rules: match hystart_rules {

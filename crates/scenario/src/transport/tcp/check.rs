@@ -2,7 +2,7 @@
 
 use roamsim_engine::Span;
 use roamsim_protocols::tcp::UserTimeout;
-use roamsim_protocols::tcp::congestion::{CUBIC_RULES, LINUX_RULES};
+use roamsim_protocols::tcp::congestion::{CUBIC_RULES, LINUX_RULES, RENO_RULES};
 
 use super::control;
 use super::model::{Tcp, TcpVariant};
@@ -466,6 +466,8 @@ fn check_parts(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         ("frto", tcp.frto),
         ("reduce_after_lost_retransmission", tcp.reduce_after_lost_retransmission),
         ("undo", tcp.undo),
+        ("rack_rules", tcp.rack_rules != Tcp::default().rack_rules),
+        ("growth_rules", tcp.growth_rules != Tcp::default().growth_rules),
     ] {
         if set && tcp.rack != Some(true) && !tcp.variant.takes_samples() {
             let message = format!("`{key}` needs the records of `rack`");
@@ -514,10 +516,14 @@ fn check_marked_window(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
         let message =
             format!("`ecn_min_window` has no effect with `{}`: the share of marks decides", tcp.variant);
         refuse(&message, "leave it out");
-    } else if tcp.own.get(&CUBIC_RULES) == Some(LINUX_RULES) {
-        let message =
-            "`ecn_min_window` has no effect with `cubic_rules = \"linux\"`, which leaves two segments";
-        refuse(message, "leave one of the two out");
+    } else if let Some(rules) =
+        [CUBIC_RULES, RENO_RULES].iter().find(|rules| tcp.own.get(rules) == Some(LINUX_RULES))
+    {
+        let message = format!(
+            "`ecn_min_window` has no effect with `{} = \"linux\"`, which leaves two segments",
+            rules.name
+        );
+        refuse(&message, "leave one of the two out");
     }
 }
 
@@ -546,6 +552,7 @@ fn differs(tcp: &Tcp, key: &str) -> Option<bool> {
         "abe" => tcp.abe,
         "initial_ssthresh" => tcp.initial_ssthresh_bytes.is_some(),
         "byte_counting_limit" => tcp.byte_counting_limit != defaults.byte_counting_limit,
+        "growth_rules" => tcp.growth_rules != defaults.growth_rules,
         _ => return None,
     })
 }

@@ -127,6 +127,11 @@ fn check_class(at: &[Step], tcp: &Tcp, report: &mut Report<'_>) {
             tcp.byte_counting_limit != defaults.byte_counting_limit,
             "the class decides what an acknowledgement counts, in `on_ack`",
         ),
+        (
+            "growth_rules",
+            tcp.growth_rules != defaults.growth_rules,
+            "the class decides what an acknowledgement counts, in `on_ack`",
+        ),
     ] {
         if set {
             report.add(&join(at, [key]), format!("`{key}` has no effect: {why}"), "leave it out");

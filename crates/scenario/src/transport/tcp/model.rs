@@ -193,7 +193,8 @@ pub struct Tcp {
     pub initial_ssthresh_bytes: Option<u64>,
     /// L of appropriate byte counting (RFC 3465): the most segments that an acknowledgement counts in slow
     /// start. Default: RFC 5681 section 3.1, equation 2. 2 doubles the window each round trip in spite of
-    /// delayed acknowledgements; RFC 3465 section 2.3 allows no more, and 1 after a timeout.
+    /// delayed acknowledgements; RFC 3465 section 2.3 allows no more. After a timeout it is 1 (RFC 3465), except
+    /// with `growth_rules = "linux"`.
     pub byte_counting_limit: u32,
     /// Keys of single congestion controls, which their files declare.
     #[serde(skip)]
@@ -202,6 +203,8 @@ pub struct Tcp {
     /// a reordering window have passed. It needs a variant that repairs by SACK. Left out: off (chosen, as in
     /// the publications), except BBR and `prague`, which always have it.
     pub rack: Option<bool>,
+    /// The rules of RACK's reordering window, with `rack`. Default: RFC 8985.
+    pub rack_rules: TcpRackRules,
     /// Tail loss probes, with `rack`: a segment sent two round trips after the last one repairs a lost tail
     /// without a timeout (TLP, RFC 8985 section 7). Default: off.
     pub tail_loss_probe: bool,
@@ -221,8 +224,10 @@ pub struct Tcp {
     pub undo: bool,
     /// When an old timestamp undoes, with `undo`. Default: RFC 3522.
     pub undo_rules: TcpUndoRules,
-    /// HyStart: the first slow start ends when the round trip grows. Not with `vegas` and BBR. Default:
-    /// off.
+    /// Which octets let the window grow; those of Linux need `rack`. Default: RFC 5681.
+    pub growth_rules: TcpGrowthRules,
+    /// HyStart: the first slow start, or by Linux's rules any, ends when the round trip grows. Not with
+    /// `vegas` and BBR. Default: off.
     pub hystart: bool,
     /// The rules of `hystart`. Default: HyStart++ (RFC 9406).
     pub hystart_rules: TcpHystartRules,
@@ -330,6 +335,7 @@ impl Default for Tcp {
             byte_counting_limit: machine.byte_counting_limit,
             own: machine.own,
             rack: None,
+            rack_rules: TcpRackRules::Rfc8985,
             tail_loss_probe: machine.tail_loss_probe,
             loss_probe_rules: TcpLossProbeRules::Rfc8985,
             prr: machine.prr,
@@ -337,6 +343,7 @@ impl Default for Tcp {
             reduce_after_lost_retransmission: machine.reduce_after_lost_retransmission,
             undo: machine.undo,
             undo_rules: TcpUndoRules::Rfc3522,
+            growth_rules: TcpGrowthRules::Rfc5681,
             hystart: machine.hystart,
             hystart_rules: TcpHystartRules::Rfc9406,
             pacing: None,
@@ -422,6 +429,28 @@ pub enum TcpUndoRules {
     Linux,
 }
 
+/// What widens RACK's reordering window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TcpRackRules {
+    /// D-SACKs, once per round, which ends when SND.UNA passes the SND.NXT of its start (RFC 8985 section 6.2).
+    Rfc8985,
+    /// Linux 6.12: D-SACKs, once something has arrived that was sent since the last widening. With `undo` a
+    /// recovery that a timestamp proves needless shows reordering, too.
+    Linux,
+}
+
+/// Which octets let the window grow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TcpGrowthRules {
+    /// Those that an ACK acknowledges in order (RFC 5681 section 3.1).
+    Rfc5681,
+    /// Linux 6.12: those that an ACK is the first to tell of, by SACK too, but none during a fast recovery.
+    /// ACKs that do not advance count if the path reorders by more than `dup_ack_threshold` segments.
+    Linux,
+}
+
 /// How much data ends the delay of an acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -455,14 +484,14 @@ pub enum TcpNagleRules {
     Minshall,
 }
 
-/// How the first slow start ends before a loss.
+/// How slow start ends before a loss: the first one, or by Linux's rules any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TcpHystartRules {
     /// HyStart++: the round trip of one round against that of the round before (RFC 9406).
     Rfc9406,
     /// Linux 6.12: a train of acknowledgements as long as half the round trip, or a longer round trip (Ha and
-    /// Rhee 2011).
+    /// Rhee 2011). It acts in any slow start until it has ended one.
     Linux,
 }
 

@@ -115,6 +115,11 @@ pub(super) const REFUSES: &[Refusal] = &[
         message: "BBR counts every acknowledged octet",
         help: "leave it out",
     },
+    Refusal {
+        key: "growth_rules",
+        message: "BBR's window follows the rate of delivery",
+        help: "leave it out",
+    },
 ];
 
 /// BBR: window and rate, and the model behind them.

@@ -8,8 +8,8 @@ use roamsim_engine::{Span, Stream, Time};
 
 use crate::machine::{Context, Machine};
 use crate::tcp::config::{
-    Config, DelayedAckRules, HystartRules, InitialWindow, KeepAlive, LossProbeRules, NagleRules, RtoRules,
-    UndoRules, WindowValidation,
+    Config, DelayedAckRules, GrowthRules, HystartRules, InitialWindow, KeepAlive, LossProbeRules, NagleRules,
+    RackRules, RtoRules, UndoRules, WindowValidation,
 };
 use crate::tcp::congestion::keys::Own;
 use crate::tcp::congestion::{CUBIC_RULES, LINUX_RULES};
@@ -149,6 +149,8 @@ fn any_config(random: &mut Stream) -> Config {
         accurate_ecn: rules(),
         loss_probe_rules: if rules() { LossProbeRules::Linux } else { LossProbeRules::Rfc8985 },
         undo_rules: if rules() { UndoRules::Linux } else { UndoRules::Rfc3522 },
+        rack_rules: if rules() { RackRules::Linux } else { RackRules::Rfc8985 },
+        growth_rules: if rules() { GrowthRules::Linux } else { GrowthRules::Rfc5681 },
         send_buffer_bytes: rules().then_some(u64::from(7 * mss_bytes)),
         initial_send_buffer_bytes: rules().then_some(u64::from(3 * mss_bytes)),
         user_timeout: rules().then_some(Span::from_secs(3)),

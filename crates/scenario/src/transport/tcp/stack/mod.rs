@@ -114,12 +114,15 @@ fn is_of_others(stack: &str, key: &str, own: Table<'_>) -> bool {
 /// Whether transports with such settings of their own have this congestion control, and name no other one.
 fn is_control(stack: &str, control: Kind, own: Table<'_>) -> bool {
     let text = |key: &str| own.get(key).and_then(Node::text).unwrap_or_default();
-    let of_preset = || settings(stack).find(|(key, ..)| *key == "variant").map_or("", |(_, value, _)| value);
     let (variant, named) = (text("variant"), text("congestion_control"));
-    let variant =
-        if variant.is_empty() && named.is_empty() { of_preset().trim_matches('"') } else { variant };
+    let variant = if variant.is_empty() && named.is_empty() { preset_variant(stack) } else { variant };
     let has_it = |variant: Variant| variant.congestion() == control;
     (variant.is_empty() || variant.parse().is_ok_and(has_it)) && (named.is_empty() || named == control.name())
+}
+
+/// Whether the settings choose the congestion control of Linux, which leaves two segments at a mark.
+fn has_linux_rules(own: Table<'_>) -> bool {
+    ["cubic_rules", "reno_rules"].iter().any(|key| own.get(key).and_then(Node::text) == Some("linux"))
 }
 
 /// Whether the congestion control of transports with such settings of their own does not go with a key.
@@ -142,12 +145,17 @@ fn is_ruled_out(stack: &str, key: &str, own: Table<'_>) -> bool {
         "sack" => without_sack,
         // A control that refuses to do without SACK is checked beside it.
         "rack" => without_sack && !refuses("sack"),
-        "tail_loss_probe" | "frto" | "undo" => (without_sack || is_off("rack")) && !refuses("sack"),
+        "rack_rules" | "tail_loss_probe" | "frto" | "undo" => {
+            (without_sack || is_off("rack")) && !refuses("sack")
+        }
+        "growth_rules" => {
+            refuses(key) || text("congestion_control").contains('@') || without_sack || is_off("rack")
+        }
         "undo_rules" => is_off("undo") || (without_sack || is_off("rack")) && !refuses("sack"),
         "reduce_after_lost_retransmission" => {
             refuses(key) || (without_sack || is_off("rack")) && !refuses("sack")
         }
-        "ecn_min_window" => refuses(key) || counts_marks(own) || text("cubic_rules") == "linux",
+        "ecn_min_window" => refuses(key) || counts_marks(own) || has_linux_rules(own),
         "initial_window" => own.get("initial_window_rules").is_some(),
         "initial_window_rules" => own.get("initial_window").is_some(),
         "loss_probe_rules" => {
@@ -196,7 +204,19 @@ pub fn exceptions(name: &str) -> Vec<(&'static str, Vec<&'static str>, &'static 
         let instead = if counts_marks(own) { "ecn = true" } else { "" };
         Some((control, keys, instead))
     };
-    Variant::NAMES.iter().filter_map(|control| of(control)).filter(|(_, keys, _)| !keys.is_empty()).collect()
+    // What the preset has for other controls than its own is no exception of theirs.
+    let of_others = of(preset_variant(name)).map(|(_, keys, _)| keys).unwrap_or_default();
+    let without = |(control, mut keys, instead): (_, Vec<&'static str>, _)| {
+        keys.retain(|key| !of_others.contains(key));
+        (control, keys, instead)
+    };
+    let all = Variant::NAMES.iter().filter_map(|control| of(control)).map(without);
+    all.filter(|(_, keys, _)| !keys.is_empty()).collect()
+}
+
+/// The variant of a preset.
+fn preset_variant(name: &str) -> &'static str {
+    settings(name).find(|(key, ..)| *key == "variant").map_or("", |(_, value, _)| value.trim_matches('"'))
 }
 
 /// Prints each preset's settings behind what the model says of it.
@@ -229,7 +249,18 @@ mod tests {
         assert_eq!(of("linux", "dctcp"), ([&of_cubic[..], &["ecn"]].concat(), "ecn = true"));
         assert_eq!(
             of("linux", "prague"),
-            ([&of_cubic[..], &["pacing", "ecn", "prr_for_ecn"]].concat(), "ecn = true")
+            (
+                vec![
+                    "cubic_rules",
+                    "growth_rules",
+                    "hystart",
+                    "hystart_rules",
+                    "pacing",
+                    "ecn",
+                    "prr_for_ecn"
+                ],
+                "ecn = true"
+            )
         );
         let of_bbr = of("linux", "bbr").0;
         assert!(["prr", "hystart", "pacing", "window_validation"].iter().all(|key| of_bbr.contains(key)));
