@@ -466,8 +466,8 @@ fn hystart_ends_slow_start_at_the_window_that_a_queue_has_lengthened() {
 }
 
 /// Packets of the shorter path overtake others in slow start, and the repair is undone: HyStart ends slow
-/// start yet, at a window in the order of what 10 Mb/s and 40 ms hold. Where a threshold has ended it, HyStart
-/// does nothing.
+/// start yet, at a window in the order of what 10 Mb/s and 40 ms hold. Where a threshold has ended it,
+/// HyStart does nothing.
 #[test]
 fn the_hystart_of_linux_goes_on_behind_an_undone_repair() {
     let link = "rate = \"10Mb/s\"\ndelay = { reordering = true, steps = [\

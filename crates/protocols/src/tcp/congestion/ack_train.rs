@@ -9,10 +9,10 @@
 //! - Once eight round trips of a round are measured, their smallest is compared with the smallest of all. If
 //!   it is larger by an eighth (4 ms at least, 16 ms at most), a queue has formed.
 //!
-//! Then ssthresh is the window. It acts in any slow start, also behind a recovery that is undone, but ends only
-//! one, until a timeout has it begin anew. Source: Linux 6.12, `net/ipv4/tcp_cubic.c`. Differs: the millisecond
-//! is that of rates up to 2 Gb/s, above which Linux has less; nothing is measured during a fast recovery, nor by
-//! timestamps of what was sent again.
+//! Then ssthresh is the window. It acts in any slow start, also behind a recovery that is undone, but ends
+//! only one, until a timeout has it begin anew. Source: Linux 6.12, `net/ipv4/tcp_cubic.c`. Differs: the
+//! millisecond is that of rates up to 2 Gb/s, above which Linux has less; nothing is measured during a fast
+//! recovery, nor by timestamps of what was sent again.
 
 use roamsim_engine::{Span, Time};
 

@@ -136,9 +136,10 @@ impl Rack {
         self.reordering_seen
     }
 
-    /// The same by the rules of Linux, for any acknowledgement that may report a `duplicate` on a path that has
-    /// been seen to reorder: the window grows once something is delivered that was sent since it last did (`tcp_rack_update_reo_wnd`). `prior` octets
-    /// had been delivered when that was sent, if anything is, and `delivered` are by now.
+    /// The same by the rules of Linux, for any acknowledgement that may report a `duplicate` on a path that
+    /// has been seen to reorder: the window grows once something is delivered that was sent since it last did
+    /// (`tcp_rack_update_reo_wnd`). `prior` octets had been delivered when that was sent, if anything is, and
+    /// `delivered` are by now.
     pub(in crate::tcp) fn follow_duplicate_reports(
         &mut self,
         duplicate: bool,

@@ -193,8 +193,8 @@ pub struct Tcp {
     pub initial_ssthresh_bytes: Option<u64>,
     /// L of appropriate byte counting (RFC 3465): the most segments that an acknowledgement counts in slow
     /// start. Default: RFC 5681 section 3.1, equation 2. 2 doubles the window each round trip in spite of
-    /// delayed acknowledgements; RFC 3465 section 2.3 allows no more. After a timeout it is 1 (RFC 3465), except
-    /// with `growth_rules = "linux"`.
+    /// delayed acknowledgements; RFC 3465 section 2.3 allows no more. After a timeout it is 1 (RFC 3465),
+    /// except with `growth_rules = "linux"`.
     pub byte_counting_limit: u32,
     /// Keys of single congestion controls, which their files declare.
     #[serde(skip)]
@@ -433,7 +433,8 @@ pub enum TcpUndoRules {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TcpRackRules {
-    /// D-SACKs, once per round, which ends when SND.UNA passes the SND.NXT of its start (RFC 8985 section 6.2).
+    /// D-SACKs, once per round, which ends when SND.UNA passes the SND.NXT of its start (RFC 8985 section
+    /// 6.2).
     Rfc8985,
     /// Linux 6.12: D-SACKs, once something has arrived that was sent since the last widening. With `undo` a
     /// recovery that a timestamp proves needless shows reordering, too.
