@@ -403,6 +403,7 @@ mod tests {
         rack.note_sent(octets(3001), ms(9), true, Some(109));
         rack.sent.on_probe_repeated(3001);
         rack.probe = Some(Probe { end: 4001, flight_bytes: 3000, repeats: Some(octets(3001)) });
+        assert!(rack.is_of_probe(octets(3001)) && !rack.is_of_probe(octets(1)));
         rack.sent.on_ack(2001, ms(10));
         assert_eq!(begun(&mut rack, 2001, true), (None, 1000));
         // One from before the reduction has nothing to do with it.
