@@ -55,6 +55,8 @@ def added(folder: str, template: Path, name: str) -> str:
     text = template.read_text(encoding="utf-8").partition("#[cfg(test)]")[0]
     variant = f'const NAME: &str = "added-{folder}";\n    const VARIANT: Option<&str> = Some("A part.");'
     if folder == "congestion":
+        # Its own key takes the place of Reno's.
+        text = re.sub(r"\n    const KEYS: [^;]*;", "", text)
         variant += f"\n    const KEYS: &[super::keys::Key] = &[{KEY}];"
     text, count = re.subn(r'const NAME: &str = "[^"]+";(\n    const VARIANT: [^;]*;)?', variant, text)
     assert count == 1

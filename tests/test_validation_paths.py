@@ -73,15 +73,20 @@ def test_late_packets_come_by_a_link_of_their_own(case: str, value: str) -> None
 
 
 def test_by_the_rules_of_linux_most_reductions_stay_where_much_is_reordered() -> None:
-    """Packets are late by 20 ms on average: a retransmission is in flight most of the time. The kernel has 2.9 Mb/s."""
+    """Packets are late by 20 ms on average: a retransmission is in flight most of the time.
+
+    The kernel's Reno has 3.72 ± 0.20 Mb/s.
+    """
 
     def goodput_bps(rules: str) -> float:
-        transport = {"protocol": "tcp", "stack": "linux", "undo_rules": rules}
+        reno = {"congestion_control": "reno", "hystart": False}
+        transport = {"protocol": "tcp", "stack": "linux", "undo_rules": rules, **reno}
         bulk = {**BULK, "transport": transport}
         runs = [
-            roamsim.run({**path("reordering", "20", seed, "21s"), "flow": [bulk]}, seed=seed) for seed in (1, 2, 3)
+            roamsim.run({**path("reordering", "20", seed, "21s"), "flow": [bulk]}, seed=seed) for seed in range(1, 16)
         ]
         return statistics.mean(run.flows["goodput_bps"][0] for run in runs)
 
-    assert 2.5e6 < goodput_bps("linux") < 3.7e6
-    assert goodput_bps("rfc3522") > 4.2e6
+    of_linux = goodput_bps("linux")
+    assert 3.3e6 < of_linux < 4e6
+    assert goodput_bps("rfc3522") > 1.1 * of_linux
