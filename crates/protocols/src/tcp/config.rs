@@ -82,8 +82,8 @@ pub enum UndoRules {
 /// What widens the window of RACK for reordering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RackRules {
-    /// Reports of duplicates, once in a round that ends when SND.UNA passes what was sent at its start (RFC
-    /// 8985 6.2). Reordering is seen by octets that were sent once.
+    /// Reports of duplicates, once in a round. It ends when SND.UNA passes the SND.NXT of its start (RFC 8985
+    /// 6.2). Reordering is seen by octets that were sent once.
     Rfc8985,
     /// As in Linux: a round ends when something is delivered that was sent in it. Reordering is seen by
     /// timestamps that prove a fast recovery needless, too.

@@ -144,8 +144,8 @@ pub(super) struct Heard {
     /// Of those that were sent once, when the last was, and where it ends: what a round-trip time may be
     /// measured by.
     pub(super) newest_original: Option<(Time, u64)>,
-    /// It tells of octets below others that had arrived before, sent once: the path reorders, by so many
-    /// octets at most.
+    /// It tells of octets that were sent once and lie below others that had arrived before. The most octets
+    /// from the start of such a segment to the end of the others; 0 where the path does not reorder.
     pub(super) reordered_bytes: u64,
     /// Where the first of those ends that were sent once.
     pub(super) first_original_end: Option<u64>,

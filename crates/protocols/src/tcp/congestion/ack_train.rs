@@ -9,10 +9,12 @@
 //! - Once eight round trips of a round are measured, their smallest is compared with the smallest of all. If
 //!   it is larger by an eighth (4 ms at least, 16 ms at most), a queue has formed.
 //!
-//! Then ssthresh is the window. It acts in any slow start, also behind a recovery that is undone, but ends
-//! only one, until a timeout has it begin anew. Source: Linux 6.12, `net/ipv4/tcp_cubic.c`. Differs: the
-//! millisecond is that of rates up to 2 Gb/s, above which Linux has less; nothing is measured during a fast
-//! recovery, nor by timestamps of what was sent again.
+//! Then ssthresh is the window. It acts in any slow start, also behind a recovery that is undone. After it
+//! has ended one, it waits for a timeout, and starts again.
+//!
+//! Source: Linux 6.12, `net/ipv4/tcp_cubic.c`. What differs:
+//! - The millisecond is that of rates up to 2 Gb/s. Above them Linux has less.
+//! - Fast recoveries measure nothing, nor do timestamps of retransmissions.
 
 use roamsim_engine::{Span, Time};
 
@@ -123,8 +125,8 @@ mod tests {
         let mut part = AckTrain::new(false);
         assert_eq!(train(&mut part, 40_000, 1000, 40, 16), Some(21_000));
         assert_eq!(train(&mut part, 100_000, 1000, 40, 16), None);
-        // The round of the timeout lasts until what was sent by then is acknowledged, and the smallest round
-        // trip is another one: half of 60 ms and 1 ms.
+        // The first round lasts until all segments from before the timeout are acknowledged. The smallest
+        // round trip is another one: half of 60 ms and 1 ms.
         part.on_timeout(us(300_000), 1000);
         assert!(!part.on_ack(us(301_000), Span::from_ms(60), 16, 1000, 1016));
         assert_eq!(train(&mut part, 302_000, 1000, 60, 16), Some(31_000));

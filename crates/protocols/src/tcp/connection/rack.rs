@@ -172,17 +172,14 @@ impl Connection {
         let una_before = std::mem::replace(&mut rack.una_before, at.snd_una).min(at.snd_una);
         let acked = at.snd_una - una_before;
         let duplicate = rack.duplicate.take();
-        // What a loss probe has repeated was not taken for lost by RACK (`tcp_dsack_seen` of Linux).
-        let widens = duplicate.is_some_and(|duplicate| !rack.is_of_probe(duplicate))
-            && rack.detection.has_seen_reordering();
-        rack.detection.on_delivered(&rack.sent.heard, now, |record| Rack::predates(record, echo, tick));
         match self.config.rack_rules {
             RackRules::Rfc8985 if duplicate.is_some() => {
                 rack.detection.on_duplicate_report(at.snd_una, at.snd_nxt);
             }
             RackRules::Rfc8985 => {}
-            RackRules::Linux => rack.follow_duplicate_reports(widens),
+            RackRules::Linux => rack.follow_duplicate_reports(duplicate),
         }
+        rack.detection.on_delivered(&rack.sent.heard, now, |record| Rack::predates(record, echo, tick));
         let mut was_fast = false;
         let ends = rack.is_recovering() && at.snd_una >= rack.recover;
         if ends {
@@ -276,7 +273,7 @@ impl Connection {
         rack.sent.on_ack(snd_una, now);
         rack.detection.on_delivered(&rack.sent.heard, now, |_| false);
         if rack.detection.has_duplicate {
-            rack.follow_duplicate_reports(false);
+            rack.follow_duplicate_reports(None);
         }
         let rtt = rack.sent.heard.newest_original.map(|(at, _)| now.since(at));
         sender.deliver(now, rtt);
@@ -422,8 +419,8 @@ impl Connection {
         if echoes_before { Some(Proof::Timestamp) } else { all_needless.then_some(Proof::DuplicateReports) }
     }
 
-    /// By the rules of Linux a timestamp that proves a fast recovery needless tells of reordering, too: what
-    /// was sent first from there on was late (`tcp_try_undo_partial`).
+    /// By the rules of Linux a timestamp that proves a fast recovery needless shows reordering, too: the
+    /// segment at `una_before` was late (`tcp_try_undo_partial`).
     fn learn_reordering(&mut self, una_before: u64) {
         let is_linux = self.config.rack_rules == RackRules::Linux;
         if let Some(rack) = self.rack().filter(|rack| is_linux && rack.repair == Repair::Fast) {

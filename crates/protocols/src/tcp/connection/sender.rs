@@ -357,7 +357,7 @@ impl Sender {
         self.grow_window(now, acked, most_segments, rtt, may_grow);
     }
 
-    /// An acknowledgement is the first to tell of so many octets, by the rules of Linux.
+    /// The same by the rules of Linux: an acknowledgement newly delivers so many octets, and all count.
     pub(super) fn grow_by_delivered(
         &mut self,
         now: Time,

@@ -114,7 +114,7 @@ impl Rack {
         self.on_reordered(heard.reordered_bytes);
     }
 
-    /// Octets have arrived late, by so many others.
+    /// A segment has arrived behind others, which end so many octets above its start; 0 where none has.
     pub(in crate::tcp) fn on_reordered(&mut self, bytes: u64) {
         self.reordering_seen |= bytes > 0;
         self.most_reordered_bytes = self.most_reordered_bytes.max(bytes);
@@ -245,7 +245,7 @@ mod tests {
         assert_eq!(window(&rack, false, false), Span::from_ms(20));
         rack.follow_duplicate_reports(false, Some(1000), 3000);
         assert_eq!(window(&rack, false, false), Span::from_ms(40));
-        // What was sent before that has the report forgotten.
+        // A segment that was sent before that forgets the report.
         rack.follow_duplicate_reports(true, Some(2999), 4000);
         rack.follow_duplicate_reports(false, Some(3000), 5000);
         assert_eq!(window(&rack, false, false), Span::from_ms(40));

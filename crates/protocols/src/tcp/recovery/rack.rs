@@ -250,14 +250,17 @@ impl Rack {
     }
 
     /// Whether a report of a duplicate is of what the loss probe under way has repeated.
-    pub(in crate::tcp) fn is_of_probe(&self, duplicate: Range) -> bool {
+    fn is_of_probe(&self, duplicate: Range) -> bool {
         let repeats = self.probe.and_then(|probe| probe.repeats);
         repeats.is_some_and(|repeats| repeats.end == duplicate.end && repeats.start <= duplicate.start)
     }
 
     /// By the rules of Linux the acknowledgement under way widens the window for reordering if it reports a
-    /// `duplicate`, or one before it did.
-    pub(in crate::tcp) fn follow_duplicate_reports(&mut self, duplicate: bool) {
+    /// `duplicate`, or one before it did. Neither counts on a path that has not been seen to reorder before
+    /// it, nor where a loss probe has repeated the octets: RACK did not take them as lost (`tcp_dsack_seen`).
+    pub(in crate::tcp) fn follow_duplicate_reports(&mut self, duplicate: Option<Range>) {
+        let duplicate = self.detection.has_seen_reordering()
+            && duplicate.is_some_and(|duplicate| !self.is_of_probe(duplicate));
         let prior = self.sent.heard.newest.map(|newest| newest.prior_delivered());
         self.detection.follow_duplicate_reports(duplicate, prior, self.sent.delivered_bytes());
     }
