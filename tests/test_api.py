@@ -168,3 +168,29 @@ def test_python_has_the_words_of_the_command_line(scenario: Path, tmp_path: Path
     assert opened.plot("flows.goodput_bps") == tmp_path / "out" / "flows.goodput_bps.svg"
     assert opened.report() == tmp_path / "out" / "report.html"
     assert roamsim.run(scenario, trace="cwnd,queue")["samples"].height > 0
+
+
+def test_a_function_hears_how_runs_get_on(scenario: Path, tmp_path: Path) -> None:
+    heard: list[tuple[int, int]] = []
+
+    def hear(finished: int, wanted: int) -> None:
+        heard.append((finished, wanted))
+
+    roamsim.run(scenario, replications=3, progress=hear)
+    assert heard == [(1, 3), (2, 3), (3, 3)]
+    vary = {"flow.download.transport.variant": ["reno", "newreno"]}
+    heard.clear()
+    roamsim.sweep(scenario, vary, out=tmp_path / "out", progress=hear)
+    assert heard == [(1, 2), (2, 2)]
+    # Runs that were there already are finished.
+    heard.clear()
+    roamsim.sweep(scenario, vary, replications=2, out=tmp_path / "out", progress=hear)
+    assert heard == [(3, 4), (4, 4)]
+    with pytest.raises(roamsim.UsageError, match="progress: 5 is not a function of the numbers of finished and of all"):
+        roamsim.run(scenario, progress=5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("trace", [None, 5, [5]])
+def test_a_trace_that_is_no_name_is_refused(scenario: Path, trace: object) -> None:
+    with pytest.raises(roamsim.UsageError, match=r"is not a list of names, such as \['cwnd', 'rtt'\]"):
+        roamsim.run(scenario, trace=trace)  # type: ignore[arg-type]

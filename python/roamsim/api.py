@@ -24,7 +24,7 @@ from roamsim.running.run import traces
 from roamsim.running.shards import ALL, Shard
 from roamsim.running.sweeps import MAX_REPLICATIONS, Precision
 from roamsim.running.sweeps import sweep as run_sweep
-from roamsim.running.work import Progress
+from roamsim.running.work import Listener
 from roamsim.scenarios.ranges import ranges, ranges_and_choices
 from roamsim.scenarios.reading import ScenarioLike, in_words_of_python, overrides, source
 from roamsim.scenarios.vary import variations
@@ -174,7 +174,7 @@ def sweep(
     jobs: int | None = None,
     seed: int = 1,
     out: str | os.PathLike[str] | None = None,
-    progress: Progress | None = None,
+    progress: Listener | None = None,
     shard: str | None = None,
     executor: Executor | None = None,
     time_limit_s: float | None = None,
@@ -197,7 +197,7 @@ def sweep(
         seed: selects the random streams. All points use the same streams, so they can be compared in pairs.
         out: a folder that keeps the results, or a URL of fsspec. An interrupted sweep resumes there, and a wider one
             adds to it.
-        progress: called with the number of finished runs.
+        progress: called with the numbers of finished and of all runs whenever one finishes.
         shard: one share of the runs, such as `"3/16"`; `roamsim.merge` merges their folders.
         executor: makes the runs instead of threads: any executor of `concurrent.futures`, such as a
             `ProcessPoolExecutor`, or that of a cluster's client. Its workers need the same build of Roamsim and no
@@ -249,7 +249,7 @@ def compare(
     jobs: int | None = None,
     seed: int = 1,
     out: str | os.PathLike[str] | None = None,
-    progress: Progress | None = None,
+    progress: Listener | None = None,
     executor: Executor | None = None,
     time_limit_s: float | None = None,
 ) -> Comparison:
@@ -272,7 +272,7 @@ def compare(
         jobs: threads; all processors by default. Results do not depend on it.
         seed: selects the random streams.
         out: a folder that keeps the results, as in `sweep`.
-        progress: called with the number of finished runs.
+        progress: called with the numbers of finished and of all runs whenever one finishes.
         executor: makes the runs instead of threads, as in `sweep`.
         time_limit_s: seconds after which a run is stopped, as in `sweep`.
 
@@ -318,7 +318,7 @@ def sensitivity(
     jobs: int | None = None,
     seed: int = 1,
     out: str | os.PathLike[str] | None = None,
-    progress: Progress | None = None,
+    progress: Listener | None = None,
     executor: Executor | None = None,
     time_limit_s: float | None = None,
 ) -> Sensitivity:
@@ -340,7 +340,7 @@ def sensitivity(
         seed: selects the random streams and the points.
         out: a folder that keeps the results, or a URL. An interrupted call resumes there; more samples or
             replications add to it.
-        progress: called with the number of finished runs.
+        progress: called with the numbers of finished and of all runs whenever one finishes.
         executor: makes the runs instead of threads, as in `sweep`.
         time_limit_s: seconds after which a run is stopped, as in `sweep`.
 
@@ -387,7 +387,7 @@ def optimise(
     jobs: int | None = None,
     seed: int = 1,
     out: str | os.PathLike[str] | None = None,
-    progress: Progress | None = None,
+    progress: Listener | None = None,
     executor: Executor | None = None,
     time_limit_s: float | None = None,
 ) -> Optimum:
@@ -411,7 +411,7 @@ def optimise(
         seed: selects the random streams and the search.
         out: a folder that keeps the results, or a URL. An interrupted call resumes there with the same result; more
             trials add to it.
-        progress: called with the number of finished runs.
+        progress: called with the numbers of finished and of all runs whenever one finishes.
         executor: makes the runs instead of threads, as in `sweep`.
         time_limit_s: seconds after which a run is stopped, as in `sweep`.
 

@@ -13,7 +13,7 @@ from roamsim._roamsim import Scenario
 from roamsim.errors import UsageError
 from roamsim.files import Written, goes_with
 from roamsim.running.run import run_loaded, traces
-from roamsim.running.work import Progress
+from roamsim.running.work import Listener
 from roamsim.scenarios.reading import ScenarioLike, in_words_of_python, overrides, parse, parse_source, source
 from roamsim.storing import store
 from roamsim.tables import result
@@ -258,7 +258,7 @@ def run(
     pcap_frames: str | None = None,
     qlog: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
-    progress: Progress | None = None,
+    progress: Listener | None = None,
 ) -> Result:
     """Runs a scenario.
 
@@ -277,7 +277,7 @@ def run(
             radio sends or hears.
         qlog: a folder for the qlog files of QUIC connections, one an end, for one replication.
         jobs: threads; all processors by default. Results do not depend on it.
-        progress: called with the number of finished replications.
+        progress: called with the numbers of finished and of all replications whenever one finishes.
 
     Returns:
         The tables as polars frames, with rows in the order of replications.

@@ -20,7 +20,7 @@ from roamsim.running.numbers import check_number
 from roamsim.running.shards import ALL, Shard
 from roamsim.running.sweeps import MAX_REPLICATIONS, read_share
 from roamsim.running.sweeps import sweep as run_sweep
-from roamsim.running.work import Progress
+from roamsim.running.work import Listener, Progress
 from roamsim.scenarios.reading import Overrides, ScenarioLike, parse_source, source
 from roamsim.scenarios.vary import Variation
 from roamsim.storing.manifests import Compared
@@ -314,7 +314,7 @@ def compared_runs(
     seed: int = 1,
     out: str | os.PathLike[str] | None = None,
     command: list[str] | None = None,
-    progress: Progress | None = None,
+    progress: Progress | Listener | None = None,
     color: bool = False,
     executor: Executor | None = None,
     time_limit_s: float | None = None,

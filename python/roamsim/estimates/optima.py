@@ -31,7 +31,7 @@ from roamsim.estimates.paired import Difference, Sample
 from roamsim.estimates.rows import require_mean, several_rows, values_of_runs
 from roamsim.running.numbers import check_number, check_seed
 from roamsim.running.sweeps import Campaign, campaign
-from roamsim.running.work import Progress, Silent
+from roamsim.running.work import Listener, Progress, heard
 from roamsim.scenarios.defaults import default_at
 from roamsim.scenarios.ranges import Choice, Range, stepped_ranges, written_value
 from roamsim.scenarios.reading import Overrides, ScenarioLike, parse_source, source
@@ -264,7 +264,7 @@ def optimise(
     seed: int = 1,
     out: str | os.PathLike[str] | None = None,
     command: list[str] | None = None,
-    progress: Progress | None = None,
+    progress: Progress | Listener | None = None,
     color: bool = False,
     executor: Executor | None = None,
     time_limit_s: float | None = None,
@@ -298,7 +298,7 @@ def optimise(
         seed=seed,
         out=out,
         command=command,
-        progress=_Whole(progress or Silent(), trials * replications + 3 * fresh),
+        progress=_Whole(heard(progress), trials * replications + 3 * fresh),
         color=color,
         executor=executor,
         time_limit_s=time_limit_s,

@@ -30,7 +30,7 @@ from roamsim.estimates.rows import MOST_NAMES, require_mean, several_rows, value
 from roamsim.running.numbers import check_number, check_seed
 from roamsim.running.shards import ALL, Shard
 from roamsim.running.sweeps import campaign
-from roamsim.running.work import Progress
+from roamsim.running.work import Listener, Progress
 from roamsim.scenarios.ranges import Range, as_range, stepped_ranges
 from roamsim.scenarios.reading import Overrides, ScenarioLike, parse_source, source
 from roamsim.statistics import student_t_quantile
@@ -384,7 +384,7 @@ def sensitivity(
     seed: int = 1,
     out: str | os.PathLike[str] | None = None,
     command: list[str] | None = None,
-    progress: Progress | None = None,
+    progress: Progress | Listener | None = None,
     color: bool = False,
     executor: Executor | None = None,
     time_limit_s: float | None = None,

@@ -21,7 +21,7 @@ from roamsim.files import check_ending, check_file, check_folder, write_aside
 from roamsim.running.engines import Engine, Outcome, Outcomes, Rows, Run, Threads
 from roamsim.running.foresight import foresee
 from roamsim.running.numbers import check_given, check_number, check_seed
-from roamsim.running.work import Progress, Silent, each
+from roamsim.running.work import Listener, Progress, each, heard
 from roamsim.tables.metrics import recorded_as, traced_tables
 from roamsim.tables.result import Frames, Result, stacked
 
@@ -43,7 +43,7 @@ def run_loaded(
     pcap_frames: str | None = None,
     qlog: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress | Listener | None = None,
     spool: Spool | None = None,
 ) -> Result:
     """`roamsim.run` of a scenario that was loaded. A spool takes the rows of traces, whose tables are empty then."""
@@ -103,7 +103,7 @@ def run_loaded(
     if pcap is not None or qlog is not None:
         file = None if pcap is None else Path(pcap)
         engine = _Capturing(file, ends, pcap_frames, None if qlog is None else os.fspath(qlog), rows)
-    hears = progress or Silent()
+    hears = heard(progress)
     hears.plan(replications, 0)
     tasks = [(scenario, seed, replication) for replication in range(replications)]
     runs: dict[int, Outcome] = {}
@@ -221,7 +221,7 @@ def traces(asked: str | Iterable[str]) -> list[str]:
     Raises:
         UsageError: there is no such trace.
     """
-    texts = [asked] if isinstance(asked, str) else list(asked)
+    texts = [asked] if isinstance(asked, str) else list(asked) if isinstance(asked, Iterable) else [asked]
     if not texts:
         return []
     if not all(isinstance(text, str) for text in texts):

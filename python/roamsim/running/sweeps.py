@@ -23,7 +23,7 @@ from roamsim.errors import Interrupted, Notice, UsageError
 from roamsim.running.engines import Engine, engine
 from roamsim.running.numbers import check_given, check_number, check_seed
 from roamsim.running.shards import ALL, Shard
-from roamsim.running.work import Case, Made, Progress, RunTables, Silent, make
+from roamsim.running.work import Case, Listener, Made, Progress, RunTables, heard, make
 from roamsim.scenarios.reading import Overrides, ScenarioLike, Source, of_vary, parse_source, source
 from roamsim.scenarios.vary import Point, Variation, alike, product, tell_set_in_vain
 from roamsim.storing.manifests import Compared, Manifest, PointEntry, results_manifest
@@ -143,7 +143,7 @@ def sweep(
     traces: Sequence[str] = (),
     compared: Compared | None = None,
     command: list[str] | None = None,
-    progress: Progress | None = None,
+    progress: Progress | Listener | None = None,
     color: bool = False,
     shard: Shard = ALL,
     executor: Executor | None = None,
@@ -181,7 +181,7 @@ def sweep(
 
     with _folder(out) as folder, writing(folder):
         _go_on(folder, manifest)
-        run = _Sweep(folder, manifest, scenarios, makers, progress or Silent(), shard, stays=out is not None)
+        run = _Sweep(folder, manifest, scenarios, makers, heard(progress), shard, stays=out is not None)
         with _keeping(run, read, settings):
             if precision is None:
                 run.until(dict.fromkeys(scenarios, replications or REPLICATIONS))
@@ -436,7 +436,7 @@ def campaign(
     seed: int = 1,
     out: str | os.PathLike[str] | None = None,
     command: list[str] | None = None,
-    progress: Progress | None = None,
+    progress: Progress | Listener | None = None,
     color: bool = False,
     executor: Executor | None = None,
     time_limit_s: float | None = None,
@@ -458,7 +458,7 @@ def campaign(
     manifest = _manifest(read, base, seed, command, {path: [] for path in paths})
     with _folder(out) as folder, writing(folder):
         _go_on(folder, manifest)
-        run = _Sweep(folder, manifest, {}, makers, progress or Silent(), shard, stays=out is not None)
+        run = _Sweep(folder, manifest, {}, makers, heard(progress), shard, stays=out is not None)
         with _keeping(run, read, settings):
             yield Campaign(run, read, settings, color, entries)
 

@@ -12,9 +12,10 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from roamsim._roamsim import RunFailed, Scenario, Table
+from roamsim.errors import UsageError
 from roamsim.running.engines import Engine, Outcomes, Run
 from roamsim.running.foresight import foresee
 from roamsim.tables.words import count
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 RunTables = Mapping[str, Table | Mapping[str, Any]]
 
 
+@runtime_checkable
 class Progress(Protocol):
     """Hears how many runs get on."""
 
@@ -56,6 +58,46 @@ class Silent:
 
     def under_way(self, runs: float) -> None:
         """Nothing."""
+
+
+#: Told how many runs are finished, failed ones among them, and how many are wanted as far as is known.
+Listener = Callable[[int, int], object]
+
+
+class _Counted:
+    """Progress that a function is told of."""
+
+    def __init__(self, told: Listener) -> None:
+        self._told = told
+        self._finished = self._wanted = 0
+
+    def plan(self, runs: int, kept: int) -> None:
+        self._finished, self._wanted = kept, runs
+
+    def done(self, runs: int) -> None:
+        self._finished += runs
+        self._told(self._finished, self._wanted)
+
+    def failed(self, runs: int) -> None:
+        self.done(runs)
+
+    def under_way(self, runs: float) -> None:
+        pass
+
+
+def heard(progress: Progress | Listener | None) -> Progress:
+    """What hears how runs get on.
+
+    Raises:
+        UsageError: it is neither a function nor `Progress`.
+    """
+    if progress is None:
+        return Silent()
+    if isinstance(progress, Progress):
+        return progress
+    if not callable(progress):
+        raise UsageError(f"progress: {progress!r} is not a function of the numbers of finished and of all runs")
+    return _Counted(progress)
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from roamsim.files import write_whole
 from roamsim.running.engines import Engine, engine
 from roamsim.running.numbers import check_given, check_seed
 from roamsim.running.shards import ALL, Shard
-from roamsim.running.work import Progress, Silent
+from roamsim.running.work import Listener, Progress, heard
 from roamsim.storing.manifests import StudyManifest, read_manifest
 from roamsim.storing.parts import Parts
 from roamsim.storing.remote import is_url, mirrored
@@ -92,7 +92,7 @@ def run(
     out: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
     seed: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress | Listener | None = None,
     executor: Executor | None = None,
     time_limit_s: float | None = None,
 ) -> Outcome:
@@ -146,7 +146,7 @@ def run_shard(
     out: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
     seed: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress | Listener | None = None,
     executor: Executor | None = None,
     time_limit_s: float | None = None,
 ) -> tuple[str | os.PathLike[str], Effort]:
@@ -191,7 +191,7 @@ def _make(
     level: Level,
     seed: int,
     engine: Engine,
-    progress: Progress | None,
+    progress: Progress | Listener | None,
     shard: Shard,
 ) -> tuple[Parts, Effort, StudyManifest]:
     """The runs of a folder, once those that were missing are made; what that took; and the manifest to be written."""
@@ -207,7 +207,7 @@ def _make(
     manifest(Effort(0, 0, 0, 0.0), 0.0).write(folder)
     begun_s = time.monotonic()
     runs = Parts(folder, mend=True)
-    effort = execute(planned, runs, seed=seed, engine=engine, progress=progress or Silent(), shard=shard)
+    effort = execute(planned, runs, seed=seed, engine=engine, progress=heard(progress), shard=shard)
     return runs, effort, manifest(effort, time.monotonic() - begun_s)
 
 
