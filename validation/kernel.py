@@ -43,8 +43,6 @@ from validation.lateness import lateness
 from validation.paths import HANDOVERS, START_S, path
 
 SECONDS = 20
-#: Runs of the simulation for each case that draws at random.
-SIMULATED = 40
 #: The simulation's name for a congestion control of the kernel, where it has another.
 OURS = {"bbr": "bbr1"}
 #: Cases whose runs are pairs of equal paths.
@@ -186,6 +184,7 @@ def main() -> None:
         "--case", action="append", metavar="CASE=VALUES", help="by default loss=0,0.1,1,3; may be repeated"
     )
     parser.add_argument("--runs", type=int, default=8, help="runs of the kernel for each")
+    parser.add_argument("--simulated", type=int, default=40, help="runs of the simulation for each, but for pairs")
     parser.add_argument("--side-by-side", type=int, default=3, help="runs of the kernel at once")
     parser.add_argument("--control", default="cubic", help="the congestion control of both, by the kernel's name")
     parser.add_argument("--late", type=float, default=0.0, metavar="MS", help="mean lateness of simulated packets")
@@ -210,7 +209,7 @@ def main() -> None:
                 theirs = list(
                     pool.map(lambda run, case=case, value=value: kernel(case, value, run, arguments.control), runs)
                 )
-            count = arguments.runs if case in PAIRED and theirs else SIMULATED
+            count = arguments.runs if case in PAIRED and theirs else arguments.simulated
             ours = [simulated(case, value, run, settings, arguments.late) for run in range(1, count + 1)]
             rate = mean([each.rate_bps for each in ours])
             timeouts = sum(each.timeouts for each in ours) / len(ours)

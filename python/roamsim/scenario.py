@@ -2867,7 +2867,8 @@ class TcpTransport(Table):
         rack: RACK (RFC 8985): a segment or retransmission is lost if a later one has arrived and a round trip plus
             a reordering window have passed. It needs a variant that repairs by SACK. Left out: off (chosen, as in
             the publications), except BBR and `prague`, which always have it.
-        rack_rules: The rules of RACK's reordering window, with `rack`. Default: RFC 8985. Without it: "rfc8985".
+        rack_rules: The rules of RACK's reordering window and timer, with `rack`. Default: RFC 8985. Without it:
+            "rfc8985".
         tail_loss_probe: Tail loss probes, with `rack`: a segment sent two round trips after the last one repairs a
             lost tail without a timeout (TLP, RFC 8985 section 7). Default: off. Without it: false.
         loss_probe_rules: When a probe goes at the latest, with `tail_loss_probe`. Default: RFC 8985. Without it:
@@ -4272,10 +4273,10 @@ TcpWindowValidation = Literal["half", "rfc7661", "linux"]
 #: brings the valid one.
 TcpFastOpenCookie = Literal["requested", "known", "stale"]
 
-#: What widens RACK's reordering window.
+#: What widens RACK's reordering window, and when its timer expires.
 #: "rfc8985": D-SACKs, once per round, which ends when SND.UNA passes the SND.NXT of its start (RFC 8985 section 6.2).
 #: "linux": Linux 6.12: D-SACKs, once something has arrived that was sent since the last widening. With `undo` a
-#: recovery that a timestamp proves needless shows reordering, too.
+#: recovery that a timestamp proves needless shows reordering, too. RACK's timer is 2 ms late.
 TcpRackRules = Literal["rfc8985", "linux"]
 
 #: When a tail loss probe goes at the latest.

@@ -260,7 +260,7 @@ pub struct Config {
     /// Losses are told by time: RACK (RFC 8985 section 6), over the transmissions that are kept. Needs SACK.
     /// Default off (chosen: the variants are those of the publications).
     pub rack: bool,
-    /// The rules of `rack` for its window. Default RFC 8985.
+    /// The rules of `rack` for its window and timer. Default RFC 8985.
     pub rack_rules: RackRules,
     /// Loss probes (RFC 8985 section 7). Needs `rack`. Default off.
     pub tail_loss_probe: bool,

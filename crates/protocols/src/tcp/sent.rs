@@ -149,6 +149,8 @@ pub(super) struct Heard {
     pub(super) reordered_bytes: u64,
     /// Where the first of those ends that were sent once.
     pub(super) first_original_end: Option<u64>,
+    /// It tells of retransmissions: [`Sent::repeated_heard`] are those.
+    tells_of_repeated: bool,
 }
 
 /// The transmissions of a connection.
@@ -186,6 +188,8 @@ pub(super) struct Sent {
     lost_from: u64,
     /// One above the highest octet that has arrived.
     forward_ack: u64,
+    /// Retransmissions that the last acknowledgement of any has told of: when each went, and where it ends.
+    repeated_heard: Vec<(Time, u64)>,
     /// The transmissions taken as lost that the congestion control has not heard of, where it `takes_losses`.
     losses: Vec<Lost>,
 }
@@ -225,6 +229,11 @@ impl Sent {
     #[inline]
     pub(super) fn in_flight_bytes(&self) -> u64 {
         self.outstanding_bytes - self.sacked_bytes - self.lost_marked_bytes
+    }
+
+    /// Retransmissions that the acknowledgement under way tells of: when each went, and where it ends.
+    pub(super) fn repeated_heard(&self) -> &[(Time, u64)] {
+        if self.heard.tells_of_repeated { &self.repeated_heard } else { &[] }
     }
 
     /// One above the highest octet that has arrived.
@@ -405,6 +414,11 @@ impl Sent {
             heard.first_original_end = Some(heard.first_original_end.unwrap_or(u64::MAX).min(end));
             let reordered_bytes = if end < self.forward_ack { self.forward_ack - record.start } else { 0 };
             heard.reordered_bytes = heard.reordered_bytes.max(reordered_bytes);
+        } else {
+            if !std::mem::replace(&mut heard.tells_of_repeated, true) {
+                self.repeated_heard.clear();
+            }
+            self.repeated_heard.push((record.at, end));
         }
         self.forward_ack = self.forward_ack.max(end);
     }

@@ -179,7 +179,7 @@ impl Connection {
             RackRules::Rfc8985 => {}
             RackRules::Linux => rack.follow_duplicate_reports(duplicate),
         }
-        rack.detection.on_delivered(&rack.sent.heard, now, |record| Rack::predates(record, echo, tick));
+        rack.detection.on_delivered(&rack.sent, now, |at| Rack::predates(at, echo, tick));
         let mut was_fast = false;
         let ends = rack.is_recovering() && at.snd_una >= rack.recover;
         if ends {
@@ -271,7 +271,7 @@ impl Connection {
         let Recovery::Rack(rack) = &mut sender.recovery else { return rtt };
         rack.una_before = snd_una;
         rack.sent.on_ack(snd_una, now);
-        rack.detection.on_delivered(&rack.sent.heard, now, |_| false);
+        rack.detection.on_delivered(&rack.sent, now, |_| false);
         if rack.detection.has_duplicate {
             rack.follow_duplicate_reports(None);
         }
@@ -292,6 +292,10 @@ impl Connection {
 
     /// Marks what is lost by now; a repair begins, and a timer runs for what may be.
     pub(super) fn mark_losses(&mut self, now: Time) {
+        let margin = match self.config.rack_rules {
+            RackRules::Rfc8985 => Span::ZERO,
+            RackRules::Linux => LINUX_MARGIN,
+        };
         let sender = &mut self.sender;
         let (at, srtt) = (sender.outstanding(), sender.rtt.srtt());
         let Recovery::Rack(rack) = &mut sender.recovery else { return };
@@ -300,7 +304,7 @@ impl Connection {
         let wait_to = rack.detection.mark_lost(&mut rack.sent, now, &conditions);
         let begins = rack.sent.has_lost() && rack.repair == Repair::None;
         let repeat_at = rack.sent.heard.lost_repeat_at.take();
-        self.timers.start(Timer::Reordering, wait_to.unwrap_or(Time::MAX));
+        self.timers.start(Timer::Reordering, wait_to.map_or(Time::MAX, |at| at + margin));
         sender.tell_losses(now);
         if begins {
             self.begin_repair(now);

@@ -9,14 +9,14 @@
 //! way or `dup_ack_threshold` segments have been told of; otherwise a quarter of the smallest round trip, a
 //! quarter more for each round that brings a duplicate report (D-SACK), at most SRTT, and back to one after
 //! sixteen repairs without. By the rules of Linux a report counts once something has arrived that was sent
-//! since the window last grew.
+//! since the window last grew, and the timer for what may be lost is 2 ms late.
 //!
 //! Chosen: the smallest round trip is that of the last five to ten minutes, as Linux has five. A repair that
 //! is undone is none of the sixteen (`tcp_try_undo_recovery` of Linux 6.12): it shows a window too small.
 
 use roamsim_engine::{Span, Time};
 
-use crate::tcp::sent::{Heard, Record, Sent};
+use crate::tcp::sent::Sent;
 
 /// Repairs without a duplicate report until the window is as small as at first.
 const PERSIST: u32 = 16;
@@ -89,24 +89,17 @@ pub(in crate::tcp) struct Conditions {
 }
 
 impl Rack {
-    /// Steps 1 to 3: an acknowledgement has told of this. `predates` says of a record that was sent again
-    /// whether the acknowledgement answers a transmission before it.
-    pub(in crate::tcp) fn on_delivered(
-        &mut self,
-        heard: &Heard,
-        now: Time,
-        predates: impl Fn(&Record) -> bool,
-    ) {
+    /// Steps 1 to 3: an acknowledgement has told of what is `heard`. `predates` says of the time of a
+    /// retransmission whether the acknowledgement answers a transmission before it.
+    pub(in crate::tcp) fn on_delivered(&mut self, sent: &Sent, now: Time, predates: impl Fn(Time) -> bool) {
+        let heard = &sent.heard;
         let measured = heard.newest_original.map(|(at, _)| now.since(at));
         if let Some(rtt) = measured {
             self.min_rtt.take(now, rtt);
         }
-        let is_ambiguous = |record: &Record| {
-            let rtt = now.since(record.at);
-            record.is_repeated() && (predates(record) || self.min_rtt.get().is_some_and(|least| rtt < least))
-        };
-        let newest = heard.newest.filter(|record| !is_ambiguous(record));
-        let newest = newest.map(|record| (record.at, record.end())).or(heard.newest_original);
+        let is_ambiguous = |at| predates(at) || self.min_rtt.get().is_some_and(|least| now.since(at) < least);
+        let repeated = sent.repeated_heard().iter().copied().filter(|&(at, _)| !is_ambiguous(at));
+        let newest = repeated.chain(heard.newest_original).max();
         if let Some((at, end)) = newest {
             self.newest = self.newest.max((at, end));
             self.rtt = now.since(at);
@@ -251,6 +244,33 @@ mod tests {
         assert_eq!(window(&rack, false, false), Span::from_ms(40));
         rack.follow_duplicate_reports(true, Some(3000), 5000);
         assert_eq!(window(&rack, false, false), Span::from_ms(60));
+    }
+
+    #[test]
+    fn of_several_retransmissions_those_count_that_have_taken_a_round_trip() {
+        let at = |ms| Time::ZERO + Span::from_ms(ms);
+        let mut sent = Sent::default();
+        for start in [1, 1001, 2001, 3001] {
+            sent.on_sent(start, start + 1000, at(0), false);
+        }
+        let mut rack = Rack::default();
+        rack.min_rtt.take(Time::ZERO, Span::from_ms(100));
+        for (start, ms) in [(1, 150), (1001, 200), (2001, 201)] {
+            sent.on_sent(start, start + 1000, at(ms), true);
+        }
+        // 150 and 100 ms behind the first two, 99 behind the third.
+        sent.on_ack(3001, at(300));
+        rack.on_delivered(&sent, at(300), |_| false);
+        assert_eq!((rack.newest, rack.rtt), ((at(200), 2001), Span::from_ms(100)));
+        // If it answers what went before 200 ms, the first is left.
+        let mut other = Rack { newest: Default::default(), ..rack };
+        other.on_delivered(&sent, at(300), |sent| sent >= at(200));
+        assert_eq!((other.newest, other.rtt), ((at(150), 1001), Span::from_ms(150)));
+        // The next acknowledgement tells of none of them.
+        sent.heard = Default::default();
+        sent.on_ack(4001, at(310));
+        rack.on_delivered(&sent, at(310), |_| false);
+        assert_eq!((rack.newest, rack.rtt), ((at(200), 2001), Span::from_ms(310)));
     }
 
     #[test]

@@ -203,7 +203,7 @@ pub struct Tcp {
     /// a reordering window have passed. It needs a variant that repairs by SACK. Left out: off (chosen, as in
     /// the publications), except BBR and `prague`, which always have it.
     pub rack: Option<bool>,
-    /// The rules of RACK's reordering window, with `rack`. Default: RFC 8985.
+    /// The rules of RACK's reordering window and timer, with `rack`. Default: RFC 8985.
     pub rack_rules: TcpRackRules,
     /// Tail loss probes, with `rack`: a segment sent two round trips after the last one repairs a lost tail
     /// without a timeout (TLP, RFC 8985 section 7). Default: off.
@@ -429,7 +429,7 @@ pub enum TcpUndoRules {
     Linux,
 }
 
-/// What widens RACK's reordering window.
+/// What widens RACK's reordering window, and when its timer expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TcpRackRules {
@@ -437,7 +437,7 @@ pub enum TcpRackRules {
     /// 6.2).
     Rfc8985,
     /// Linux 6.12: D-SACKs, once something has arrived that was sent since the last widening. With `undo` a
-    /// recovery that a timestamp proves needless shows reordering, too.
+    /// recovery that a timestamp proves needless shows reordering, too. RACK's timer is 2 ms late.
     Linux,
 }
 
