@@ -39,7 +39,8 @@ fn rack_waits_for_three_segments_or_a_quarter_of_the_round_trip() {
     // SACK of the third one behind it, 18, comes at 200.104 + 8 x 0.0848 + 100.006 ms.
     let third = flow("stack = \"linux\"", "kind = \"transfer\", size = \"100kB\"", &losing("[15]"));
     assert_eq!(repeats(&third), of(&[("rack", 3008)]));
-    // Two segments behind the lost one: a quarter of 100.2 ms behind the round trip, and 2 ms of Linux's timer.
+    // Two segments behind the lost one: a quarter of 100.2 ms behind the round trip, and 2 ms of Linux's
+    // timer.
     let early = flow("stack = \"linux\"", "kind = \"transfer\", size = \"2964B\"", &losing("[1]"));
     assert_eq!(repeats(&early), of(&[("rack", 2273)]));
     // Without RACK the segment and the FIN behind the lost one are too few: the timer expires after a second.
@@ -51,8 +52,8 @@ fn rack_waits_for_three_segments_or_a_quarter_of_the_round_trip() {
 fn the_fin_tells_of_a_lost_tail() {
     // Ten segments and a FIN leave at once. The last one or two segments are lost, and the SACK of the FIN
     // tells RACK of them: again a quarter of the round trip later. The SACK of the first retransmission tells
-    // of the second loss. Nothing waits for a probe, which is due at 402 ms, or for the timer. Linux's timer of
-    // RACK is 2 ms late.
+    // of the second loss. Nothing waits for a probe, which is due at 402 ms, or for the timer. Linux's timer
+    // of RACK is 2 ms late.
     for (stack, late) in [("linux", 20), ("rfc", 0)] {
         let stack = format!("stack = \"{stack}\", initial_window = 10");
         let ten = "kind = \"transfer\", size = \"9880B\"";

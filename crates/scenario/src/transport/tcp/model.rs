@@ -429,7 +429,7 @@ pub enum TcpUndoRules {
     Linux,
 }
 
-/// What widens RACK's reordering window, and when its timer expires.
+/// Rules of RACK's reordering window and timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TcpRackRules {
