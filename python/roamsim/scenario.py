@@ -4273,7 +4273,7 @@ TcpWindowValidation = Literal["half", "rfc7661", "linux"]
 #: brings the valid one.
 TcpFastOpenCookie = Literal["requested", "known", "stale"]
 
-#: What widens RACK's reordering window, and when its timer expires.
+#: Rules of RACK's reordering window and timer.
 #: "rfc8985": D-SACKs, once per round, which ends when SND.UNA passes the SND.NXT of its start (RFC 8985 section 6.2).
 #: "linux": Linux 6.12: D-SACKs, once something has arrived that was sent since the last widening. With `undo` a
 #: recovery that a timestamp proves needless shows reordering, too. RACK's timer is 2 ms late.
