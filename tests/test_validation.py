@@ -435,7 +435,8 @@ def test_bbr_1_has_the_share_of_its_closed_form_beside_cubic() -> None:
     assert (round(low, 3), round(high, 3)) == (0.664, 0.755)
     # At half a product nothing is left to the others but 0.26 s of ten.
     assert [round(share, 3) for share in coexistence.theory(0.5)] == [0.974, 0.974]
-    share, use, _ = coexistence.measured("bbr1", 2, 2)
+    # Of sixty runs the mean is 0.664, of two it is within 0.03 of that.
+    share, use, _ = coexistence.measured("bbr1", 2, 16)
     assert low - coexistence.TOLERANCE < share.mean < high + coexistence.TOLERANCE
     assert use.mean > 0.95
 
@@ -447,7 +448,7 @@ def test_over_other_paths_the_table_says_how_far_theory_is(monkeypatch: pytest.M
     assert coexistence.scenario("bbr1", 2, (0, 0), coexistence.Path(5, 100))["link"][0]["queue"] == {"packets": 83}  # type: ignore[index]
     monkeypatch.setattr(coexistence, "QUEUES", (2,))
     monkeypatch.setattr(coexistence, "ELSEWHERE", (coexistence.Path(20, 40),))
-    assert "(" not in coexistence.elsewhere(1)
+    assert "(" not in coexistence.elsewhere(16)
     monkeypatch.setattr(coexistence, "theory", lambda *_: (0.1, 0.2))
     text = coexistence.elsewhere(1)
     share, _, _ = coexistence.measured("bbr1", 2, 1)
