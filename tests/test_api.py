@@ -186,7 +186,9 @@ def test_a_function_hears_how_runs_get_on(scenario: Path, tmp_path: Path) -> Non
     heard.clear()
     roamsim.sweep(scenario, vary, replications=2, out=tmp_path / "out", progress=hear)
     assert heard == [(3, 4), (4, 4)]
-    with pytest.raises(roamsim.UsageError, match="progress: 5 is not a function of the numbers of finished and of all"):
+    with pytest.raises(
+        roamsim.UsageError, match="progress: 5 is not a function of the numbers of finished and of all"
+    ):
         roamsim.run(scenario, progress=5)  # type: ignore[arg-type]
 
 
