@@ -221,7 +221,7 @@ def traces(asked: str | Iterable[str]) -> list[str]:
     Raises:
         UsageError: there is no such trace.
     """
-    texts = [asked] if isinstance(asked, str) else list(asked) if isinstance(asked, Iterable) else [asked]
+    texts = list(asked) if isinstance(asked, Iterable) and not isinstance(asked, str) else [asked]
     if not texts:
         return []
     if not all(isinstance(text, str) for text in texts):

@@ -64,7 +64,7 @@ class Silent:
 Listener = Callable[[int, int], object]
 
 
-class _Counted:
+class _Counted(Silent):
     """Progress that a function is told of."""
 
     def __init__(self, told: Listener) -> None:
@@ -80,9 +80,6 @@ class _Counted:
 
     def failed(self, runs: int) -> None:
         self.done(runs)
-
-    def under_way(self, runs: float) -> None:
-        pass
 
 
 def heard(progress: Progress | Listener | None) -> Progress:

@@ -79,14 +79,14 @@ pub enum UndoRules {
     Linux,
 }
 
-/// What widens the window of RACK for reordering.
+/// What widens the window of RACK for reordering, and when its timer expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RackRules {
     /// Reports of duplicates, once in a round. It ends when SND.UNA passes the SND.NXT of its start (RFC 8985
     /// 6.2). Reordering is seen by octets that were sent once.
     Rfc8985,
     /// As in Linux: a round ends when something is delivered that was sent in it. Reordering is seen by
-    /// timestamps that prove a fast recovery needless, too.
+    /// timestamps that prove a fast recovery needless, too. The timer is 2 ms late (TCP_TIMEOUT_MIN_US).
     Linux,
 }
 

@@ -9,7 +9,7 @@
 //! way or `dup_ack_threshold` segments have been told of; otherwise a quarter of the smallest round trip, a
 //! quarter more for each round that brings a duplicate report (D-SACK), at most SRTT, and back to one after
 //! sixteen repairs without. By the rules of Linux a report counts once something has arrived that was sent
-//! since the window last grew, and the timer for what may be lost is 2 ms late.
+//! since the window last grew. Its timer for what may be lost is 2 ms late.
 //!
 //! Chosen: the smallest round trip is that of the last five to ten minutes, as Linux has five. A repair that
 //! is undone is none of the sixteen (`tcp_try_undo_recovery` of Linux 6.12): it shows a window too small.
@@ -107,7 +107,7 @@ impl Rack {
         self.on_reordered(heard.reordered_bytes);
     }
 
-    /// A segment has arrived behind others, which end so many octets above its start; 0 where none has.
+    /// A segment has arrived behind others. They end so many octets above its start, or 0 where none has.
     pub(in crate::tcp) fn on_reordered(&mut self, bytes: u64) {
         self.reordering_seen |= bytes > 0;
         self.most_reordered_bytes = self.most_reordered_bytes.max(bytes);

@@ -367,7 +367,7 @@ impl Rack {
         self.sent.heard.first_original_end.is_some_and(|end| end <= self.recover)
     }
 
-    /// Whether a timestamp, whose ticks are so long, echoes what was sent before this time.
+    /// Whether a timestamp echoes what was sent before this time. Its ticks are so long.
     pub(in crate::tcp) fn predates(at: Time, echo: Option<u32>, tick: Span) -> bool {
         let sent = (at.as_ns() / tick.as_ns()) as u32;
         echo.is_some_and(|echo| (echo.wrapping_sub(sent) as i32) < 0)
